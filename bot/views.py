@@ -1,0 +1,464 @@
+"""What the cards, modals and notices are rendered from: frozen values, filled from rows.
+
+Texts that people or programs wrote stand here as they came, unescaped and uncut; whoever renders
+them does that. Times are aware; `zone` is the rule's zone, for texts that Slack does not localise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from graphs.questions import Shown
+
+NO_OFFERS: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody as Slack knows them; `name` is used only where a mention cannot stand."""
+
+    id: str
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class UserGroup:
+    """A user group; it is mentioned where `ping` is set, elsewhere its name is plain text."""
+
+    id: str
+    name: str = ""
+    ping: bool = False
+
+
+@dataclass(frozen=True)
+class Ref:
+    """The review and revision that a button or a modal stands for: "412.1", and nothing else."""
+
+    review_id: int
+    revision: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.review_id}.{self.revision}"
+
+
+class Status(StrEnum):
+    """Where a request stands, as its card says it; an overdue one is open with `overdue` set."""
+
+    OPEN = "open"
+    RUNNING = "running"  # decided, and the next step runs
+    REJECTED = "rejected"  # by a person; `ended_at` once it is closed
+    DONE = "done"
+    RETRYING = "retrying"  # decided, the step failed, it is tried again by itself
+    STOPPED = "stopped"  # decided, the step failed, a person has to look
+    EXPIRED = "expired"
+    REPLACED = "replaced"
+    WITHDRAWN = "withdrawn"
+    SENT_BACK = "sent_back"
+    HELD = "held"
+
+
+@dataclass(frozen=True)
+class Vote:
+    """What one person said and when; `note` is their condition, reason or answer."""
+
+    by: Person
+    verb: str  # approve, approve_with_conditions, reject, ask_for_changes, answer, ...
+    at: datetime
+    note: str | None = None
+    label: str = ""  # of the choice, where an option was chosen: "Publish"
+
+
+@dataclass(frozen=True)
+class Decides:
+    """Who decides: so many of these groups and people, and why (the rule's `because`)."""
+
+    quorum: int = 1
+    groups: tuple[UserGroup, ...] = ()
+    people: tuple[Person, ...] = ()
+    because: str = ""
+
+
+@dataclass(frozen=True)
+class Overdue:
+    """Since when the request waits, and who was told beyond its approvers."""
+
+    since: datetime
+    also_sent_to: tuple[UserGroup, ...] = ()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A step after the decision that failed; `why` is ours and short, `said` the outside's words."""
+
+    attempt: int
+    attempts: int
+    at: datetime
+    why: str = ""  # "the bank did not answer"
+    next_at: datetime | None = None
+    said: str = ""  # "Account number is not known (422)"
+    who_said: str = ""  # "The bank"
+    told: tuple[Person, ...] = ()
+
+
+@dataclass(frozen=True)
+class Change:
+    """What made a card be replaced; `carries_over` is a whole sentence on the votes that came in."""
+
+    by: Person
+    at: datetime
+    field: str = ""  # "amount"
+    old: str = ""
+    new: str = ""
+    what: str = ""  # a clause instead of field, old and new: "wrote more"
+    link: str = ""  # to the new card
+    new_ref: Ref | None = None
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Why nobody can decide now and who was told."""
+
+    told: tuple[Person, ...]
+    at: datetime
+    reason: str = ""  # a whole sentence; without it: the process was changed while this was waiting
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A question that a reviewer asked the requester, and the answer when it came."""
+
+    asked_by: Person
+    asked_at: datetime
+    question: str
+    answered_by: Person | None = None
+    answered_at: datetime | None = None
+    answer: str = ""
+
+
+@dataclass(frozen=True)
+class AskedAgain:
+    """The first answer that could not be used, and what was said of it."""
+
+    by: Person
+    answer: str
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a graph calls itself and its requests; the defaults fit every graph."""
+
+    noun: str = "request"  # "You cannot decide this loan."
+    process: str = "the process"  # "The loan process was changed while this was waiting."
+
+
+@dataclass(frozen=True)
+class CardView:
+    """One review and all that its card says, in every status."""
+
+    review_id: int
+    revision: int
+    version: str  # the hash of what was shown; its first 6 characters are in the footer
+    status: Status
+    shown: Shown
+    requester: Person
+    asked_at: datetime
+    zone: str = "UTC"
+    row: int = 1  # the version of the post's row: goes into every block_id
+    agent: str = ""  # "Release agent": who asks on behalf of the requester
+    decides: Decides = Decides()
+    votes: tuple[Vote, ...] = ()
+    outcome: str = ""  # the verb that was decided: approve, reject, answer, ...
+    decided_at: datetime | None = None
+    deadline: datetime | None = None
+    overdue: Overdue | None = None
+    result: str = ""  # what the action did: "60,000 paid to Asha Traders, reference TX-20931."
+    ended_at: datetime | None = None
+    failure: Failure | None = None
+    change: Change | None = None
+    hold: Hold | None = None
+    withdrawn_by: Person | None = None
+    reason: str = ""  # of a withdrawal
+    expired_as: str = ""  # what was done instead: "The loan was declined automatically."
+    not_heard_from: tuple[Person | UserGroup, ...] = ()
+    talk: tuple[Exchange, ...] = ()
+    again: AskedAgain | None = None
+    customer: str = ""
+    remembered: bool = False  # the outcome is in the customer's memory
+    more_open: int = 0  # other open questions of the same thread
+    confirm: bool = False  # Approve asks once more
+    offers: frozenset[str] = frozenset({"details"})  # verbs that exist, beyond the choices
+    words: Words = Words()
+
+    @property
+    def ref(self) -> Ref:
+        """What its buttons carry."""
+        return Ref(self.review_id, self.revision)
+
+
+# Modals
+
+
+@dataclass(frozen=True)
+class StepLine:
+    """One step of the path; `note` says why a branch was taken."""
+
+    label: str
+    state: str  # done, now, next
+    at: datetime | None = None
+    seconds: float | None = None
+    note: str = ""
+    raw: str = ""  # the name in the code, shown under Details only
+
+
+@dataclass(frozen=True)
+class DocumentLine:
+    """One document of the request and what was read from it."""
+
+    name: str
+    pages: int | None = None
+    size: int | None = None  # bytes
+    finding: str = ""
+    problem: str = ""  # why it could not be read
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One person who was asked, and what became of it."""
+
+    who: Person | UserGroup
+    what: str  # approved, approved_with_conditions, rejected, sent_back, answered, not_yet, may_not
+    at: datetime | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class DetailsView:
+    """Everything about a request; `values` is the question and the state, as safe JSON."""
+
+    card: CardView
+    written: str = ""
+    steps: tuple[StepLine, ...] = ()
+    documents: tuple[DocumentLine, ...] = ()
+    values: Any = None
+    asked: tuple[Asked, ...] = ()
+    graph: str = ""
+    node: str = ""
+    thread: str = ""
+
+
+@dataclass(frozen=True)
+class KnownFact:
+    """One thing remembered of a customer, where it is from and how old it is."""
+
+    text: str
+    source: str = ""
+    at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class KnownView:
+    """What is remembered of a customer."""
+
+    ref: Ref
+    customer: str
+    decisions: tuple[KnownFact, ...] = ()
+    facts: tuple[KnownFact, ...] = ()
+    disagree: tuple[KnownFact, ...] = ()
+    zone: str = "UTC"
+
+
+# Private messages
+
+
+class Refused(StrEnum):
+    """Why something was not done; each has its own sentence."""
+
+    ALREADY_DECIDED = "already_decided"  # by, at, outcome
+    ALREADY_VOTED = "already_voted"  # at, missing
+    EXPIRED = "expired"  # deadline
+    WITHDRAWN = "withdrawn"  # by
+    CHANGED = "changed"  # change
+    HELD = "held"
+    NOT_ALLOWED = "not_allowed"
+    REQUESTER = "requester"
+    NOBODY_MAY = "nobody_may"
+    GUEST = "guest"
+    OTHER_ORGANISATION = "other_organisation"
+    NOT_A_MEMBER = "not_a_member"  # deactivated, or a bot
+    CANNOT_CHECK = "cannot_check"
+    BUSY = "busy"
+    BAD_ANSWER = "bad_answer"  # problem: a whole sentence that says what to write
+    UNKNOWN = "unknown"  # no such request
+    CANNOT_OPEN = "cannot_open"  # the window did not open: press again
+    MAY_NOT_LOOK = "may_not_look"
+    MAY_NOT_START = "may_not_start"
+    MAY_NOT_WITHDRAW = "may_not_withdraw"
+    MAY_NOT_RETRY = "may_not_retry"
+    UNKNOWN_COMMAND = "unknown_command"  # help
+    UNKNOWN_BUTTON = "unknown_button"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """One refusal, for one person; only what its kind needs is filled."""
+
+    kind: Refused
+    ref: Ref | None = None
+    title: str = ""
+    words: Words = Words()
+    zone: str = "UTC"
+    decides: Decides = Decides()
+    requester: Person | None = None
+    keeper: Person | None = None  # who keeps the rules: an operator
+    by: Person | None = None
+    at: datetime | None = None
+    outcome: str = ""  # the verb that was decided
+    missing: int = 0  # approvals that are still needed
+    deadline: datetime | None = None
+    expired_as: str = ""
+    change: Change | None = None
+    problem: str = ""
+    help: str = ""  # "/loan Asha Traders, 60000 for a van"
+    asked_at: datetime | None = None
+    offers: frozenset[str] = NO_OFFERS
+
+
+# The conversation of the requester
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """For how many people the request waits, since when, and who already voted."""
+
+    since: datetime
+    decides: Decides = Decides()
+    votes: tuple[Vote, ...] = ()
+    asks: str = "decision"  # or answer
+
+
+@dataclass(frozen=True)
+class ProgressView:
+    """The one progress message of a request, in its requester's conversation."""
+
+    title: str
+    steps: tuple[StepLine, ...] = ()  # the waiting step is among them, as "now"
+    ref: Ref | None = None
+    zone: str = "UTC"
+    row: int = 1
+    asked_at: datetime | None = None
+    waiting: Waiting | None = None
+    decided_by: tuple[Vote, ...] = ()  # of the last decision, told as a done step
+    failure: Failure | None = None
+    failing: str = ""  # "Approved, but not paid yet."
+    deadline: datetime | None = None
+    if_nobody: str = ""  # "the loan is declined"
+    ended: str = ""  # done, rejected, expired, withdrawn, failed, held, cancelled
+    ended_at: datetime | None = None
+    result: str = ""
+    decision_ahead: bool = False  # a person may still have to decide, the path is not certain
+    offers: frozenset[str] = NO_OFFERS
+
+
+@dataclass(frozen=True)
+class AskView:
+    """A question to the requester, answered by their next message (text and files)."""
+
+    ref: Ref
+    requester: Person
+    question: str
+    title: str = ""
+    example: str = ""
+    problem: str = ""  # what is wrong: "statement.pdf has a password."
+    note: str = ""  # a reviewer's own words, quoted
+    asked_by: Person | None = None  # the reviewer who asked for changes
+    zone: str = "UTC"
+    row: int = 1
+    open: bool = True
+    answered_at: datetime | None = None
+    offers: frozenset[str] = NO_OFFERS
+
+
+@dataclass(frozen=True)
+class OutcomeView:
+    """What became of a request, told to its requester."""
+
+    kind: str  # done, rejected, declined, sent_back, expired, stopped, held, withdrawn, cancelled
+    requester: Person
+    title: str
+    ref: Ref | None = None
+    zone: str = "UTC"
+    row: int = 1
+    words: Words = Words()
+    shown: Shown | None = None
+    result: str = ""
+    votes: tuple[Vote, ...] = ()
+    by: Person | None = None
+    note: str = ""
+    deadline: datetime | None = None
+    expired_as: str = ""
+    failure: Failure | None = None
+    told: tuple[Person, ...] = ()
+    offers: frozenset[str] = NO_OFFERS
+
+
+@dataclass(frozen=True)
+class KeptView:
+    """A message that came while the request waits: it is kept, and says so."""
+
+    words: Words = Words()
+    waiting: Waiting | None = None
+    on_card: bool = False
+    ref: Ref | None = None
+    offers: frozenset[str] = NO_OFFERS
+
+
+@dataclass(frozen=True)
+class NoticeView:
+    """What an operator must do, told once, with the command to run."""
+
+    what: str  # held, failed, nobody_may, parked, slack, other
+    requests: tuple[tuple[int, str], ...] = ()  # number and title; 0 where there is no number
+    words: Words = Words()
+    detail: str = ""
+    command: str = ""
+    row: int = 1
+    threads: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class HomeRow:
+    """One request on the home tab."""
+
+    ref: Ref
+    title: str
+    link: str = ""
+    since: datetime | None = None
+    overdue: bool = False
+    quorum: int = 1
+    approvals: int = 0
+    asks: str = "decision"
+    fact: str = ""  # one telling fact: "risk 71, high"
+    requester: Person | None = None
+    agent: str = ""
+    where: str = ""  # in words, for the lower sections: "Approved by Alice, paid."
+    at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class HomeView:
+    """The home tab of one person, page by page."""
+
+    waiting: tuple[HomeRow, ...] = ()
+    total: int = 0
+    page: int = 1
+    mine: tuple[HomeRow, ...] = ()
+    done: tuple[HomeRow, ...] = ()
+    start_channel: str = ""
+    example: str = ""
+    zone: str = "UTC"
+    offers: frozenset[str] = NO_OFFERS
