@@ -1,0 +1,90 @@
+"""The embedded Postgres belongs to its directory: started once, stopped on request, never lost."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from checkpoints import embedded
+from checkpoints.database import Database
+
+_START = """
+import asyncio, sys
+from pathlib import Path
+from checkpoints import embedded
+print(asyncio.run(embedded.start(Path(sys.argv[1]), fsync=False)), flush=True)
+"""
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> AsyncIterator[Path]:
+    yield tmp_path / "home"
+    await embedded.stop(tmp_path / "home")
+
+
+def _pid(home: Path) -> int:
+    return int((home / "postgres" / "postmaster.pid").read_text().splitlines()[0])
+
+
+async def test_it_outlives_the_process_that_started_it_and_stops_on_request(home: Path) -> None:
+    command = [sys.executable, "-c", _START, str(home)]
+    url = (await asyncio.to_thread(subprocess.check_output, command, text=True)).strip()
+    async with Database.open(url) as database:
+        assert await database.fetchval("select 1") == 1
+    assert await embedded.stop(home)
+    assert not await embedded.stop(home)
+
+
+async def test_six_that_start_at_once_share_one_server(home: Path) -> None:
+    command = [sys.executable, "-c", _START, str(home)]
+    started = [
+        await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE) for _ in range(6)
+    ]
+    answers = {(await process.communicate())[0] for process in started}
+    assert [process.returncode for process in started] == [0] * 6
+    assert len(answers) == 1
+
+
+async def test_it_starts_again_after_a_kill_and_keeps_what_was_committed(home: Path) -> None:
+    url = await embedded.start(home)
+    async with Database.open(url) as database:
+        await database.execute("create table public.kept as select 42 as answer")
+    os.kill(_pid(home), signal.SIGKILL)
+    await embedded.start(home)
+    async with Database.open(url) as database:
+        assert await database.fetchval("select answer from public.kept") == 42
+
+
+async def test_a_pid_file_that_names_another_process_is_not_taken_for_the_server(
+    home: Path,
+) -> None:
+    url = await embedded.start(home, fsync=False)
+    await embedded.stop(home)
+    stale = home / "postgres" / "postmaster.pid"
+    stale.write_text(f"{os.getpid()}\n{home / 'postgres'}\n1\n5432\n\n\n0 0\nready\n")
+    await embedded.start(home, fsync=False)
+    async with Database.open(url) as database:
+        assert await database.fetchval("select 1") == 1
+
+
+async def test_a_path_too_long_for_a_socket_still_works(tmp_path: Path) -> None:
+    home = tmp_path / ("long" * 20) / "home"
+    url = await embedded.start(home, fsync=False)
+    try:
+        async with Database.open(url) as database:
+            assert await database.fetchval("select 1") == 1
+    finally:
+        await embedded.stop(home)
+
+
+async def test_data_of_another_version_is_refused_with_the_next_step(home: Path) -> None:
+    data = home / "postgres"
+    data.mkdir(parents=True)
+    (data / "PG_VERSION").write_text("12\n")
+    with pytest.raises(embedded.EmbeddedFailed, match="Postgres 12"):
+        await embedded.start(home)

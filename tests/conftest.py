@@ -1,0 +1,90 @@
+"""Fixtures over real parts: one embedded Postgres for the run, a fresh database for each test.
+
+The server's data lives in a scratch directory of this run and is stopped at its end. The
+migrated schema is a template, so that a fresh database costs a file copy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+# Before langgraph is imported anywhere: it reads the switch at import.
+os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
+
+from checkpoints import embedded
+from checkpoints.database import Database
+from checkpoints.migrate import migrate
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Path]:
+    """The home of the run's own embedded Postgres."""
+    home = Path(tempfile.mkdtemp(prefix="sayso-tests-"))
+    asyncio.run(embedded.start(home, fsync=False))
+    try:
+        yield home
+    finally:
+        asyncio.run(embedded.stop(home))
+        shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def template(server: Path) -> str:
+    """The name of a migrated database that tests clone."""
+
+    async def build() -> None:
+        driver = await asyncpg.connect(embedded.address(server))
+        await driver.execute("create database sayso_template")
+        await driver.close()
+        await migrate(embedded.address(server, "sayso_template"))
+
+    asyncio.run(build())
+    return "sayso_template"
+
+
+@pytest.fixture
+async def empty_url(server: Path) -> AsyncIterator[str]:
+    """The address of a fresh database without any table, in which everybody may make some."""
+    async for url in _fresh(server, "template1"):
+        driver = await asyncpg.connect(url)
+        await driver.execute("grant create on schema public to public")
+        await driver.close()
+        yield url
+
+
+@pytest.fixture
+async def database_url(server: Path, template: str) -> AsyncIterator[str]:
+    """The address of a fresh, migrated database."""
+    async for url in _fresh(server, template):
+        yield url
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    """The door to a fresh, migrated database."""
+    async with Database.open(database_url) as opened:
+        yield opened
+
+
+async def _fresh(server: Path, template: str) -> AsyncIterator[str]:
+    name = f"test_{os.getpid()}_{next(_numbers)}"
+    driver = await asyncpg.connect(embedded.address(server))
+    try:
+        await driver.execute(f"create database {name} template {template}")
+        try:
+            yield embedded.address(server, name)
+        finally:
+            await driver.execute(f"drop database {name} with (force)")
+    finally:
+        await driver.close()
