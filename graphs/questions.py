@@ -1,17 +1,27 @@
-"""What people are shown of a question, as one plain value that a card, a modal and a home tab share.
+"""What people are shown of a question: one plain value for card, modal, digest and home tab.
 
 `shown` is pure and never raises: whatever a node put into its `interrupt()`, it comes out as a
-title, some facts, some groups of evidence and at least one choice that can be pressed.
+title, some facts, some groups of evidence and at least one choice that can be pressed. A template
+gives the words; without one they come from the shape of the question.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from graphs.templates import Template
+from graphs.plain import plain as as_json
+from graphs.templates import MISSING, Button, Evidence, Template, at, fill, in_words, name_in_words
 
 JSON: TypeAlias = Any
+
+TITLE_CHARACTERS = 150  # a title is one line; what is longer is quoted below it
+FACTS = 8
+OPTIONS = 8
+PROSE_CHARACTERS = 300  # from here on a text is quoted, not a fact
+QUOTED_CHARACTERS = 280
 
 
 @dataclass(frozen=True)
@@ -33,23 +43,30 @@ class Group:
 
 @dataclass(frozen=True)
 class Choice:
-    """One button: its verb, its label, what it needs, and the exact answer that it stands for."""
+    """One button: its verb, its label, what it needs, and the exact answer that it stands for.
+
+    Where it needs a note, "{note}" in `reply` is its place; `reads = "json"` takes a note that is
+    JSON as the value it spells.
+    """
 
     verb: str
     label: str
     style: Literal["", "primary", "danger"] = ""
-    needs: None | Literal["note"] = None
+    needs: Literal["note"] | None = None
     note_label: str = ""
     reply: JSON = "{note}"
+    reads: Literal["text", "json"] = "text"
 
     def answer(self, note: str | None = None) -> JSON:
-        """The value that the node's `interrupt()` returns: `reply` with the note in its place."""
-        return _filled(self.reply, note)
+        """The value that the node's `interrupt()` returns, with the note in its place."""
+        if self.needs is None:
+            return self.reply
+        return _with_note(self.reply, _spelled(note) if self.reads == "json" else note)
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A question as people see it; texts are plain and unescaped, in full and uncut."""
+    """A question as people see it; texts are plain, unescaped and uncut: the card caps them."""
 
     title: str
     facts: tuple[tuple[str, str], ...] = ()
@@ -80,17 +97,284 @@ def shown(
     schema: JSON | None = None,
 ) -> Shown:
     """The question in the words of its template, or in decent words of our own; never raises."""
-    return Shown(title=f"{graph} needs an answer", asks="answer", choices=(_ANSWER,))
+    question = as_json(question)
+    if template is not None:
+        return _in_the_words_of(template, question)
+    if isinstance(question, dict):
+        return _of_a_dictionary(question, graph, schema)
+    if isinstance(question, str):
+        return _of_a_text(question, graph, schema)
+    says = "nothing" if question is None else in_words(question)
+    return Shown(
+        title=f"{asker(graph)} needs an answer",
+        facts=(("It says only", says),),
+        choices=_choices([], schema, otherwise="Answer"),
+        plain=f"It says only: {says}.",
+        asks="answer",
+        consequence=_exactly(graph),
+    )
 
 
-_ANSWER = Choice("answer", "Answer", "primary", "note", "Your answer")
+def asker(graph: str) -> str:
+    """Who asks, in words: `release_agent` is "Release agent", `loan` is "Loan process"."""
+    words = name_in_words(graph) or "The"
+    known = words.lower().endswith(("agent", "process", "assistant", "bot", "flow"))
+    return words if known else f"{words} process"
 
 
-def _filled(reply: JSON, note: str | None) -> JSON:
-    if reply == "{note}":
+def _in_the_words_of(template: Template, question: JSON) -> Shown:
+    def say(words: str) -> str:
+        return fill(words, question)
+
+    return Shown(
+        title=" ".join(say(template.title).split()),
+        facts=tuple(_facts(template, question)),
+        groups=tuple(group for one in template.evidence if (group := _group(one, question))),
+        if_approved=say(template.approved),
+        if_nobody=say(template.declined),
+        choices=tuple(_choice(one) for one in template.buttons if _is_given(one, question))
+        or (_ANSWER,),
+        plain=say(template.notification),
+        asks="decision" if template.audience == "reviewers" and template.buttons else "answer",
+        consequence=say(template.consequence),
+        running=say(template.running),
+        not_done=say(template.not_done),
+        failing=say(template.failing),
+        failed=say(template.failed),
+        again=say(template.again),
+    )
+
+
+def _facts(template: Template, question: JSON) -> Iterator[tuple[str, str]]:
+    for label, words in template.facts.items():
+        text = fill(words, question)
+        if label.endswith("?"):
+            if text in ("", "empty", "not given"):
+                continue
+            label = label[:-1]
+        yield label, text
+
+
+def _group(evidence: Evidence, question: JSON) -> Group | None:
+    paths = [evidence.each] if isinstance(evidence.each, str) else evidence.each
+    entries = [entry for path in paths for entry in _entries(at(path, question))]
+    if paths and not entries:
+        return Group(fill(evidence.none, question)) if evidence.none else None
+    lines = tuple(
+        Line(
+            text=fill(evidence.line, question, entry),
+            lead=fill(evidence.lead, question, entry) if evidence.lead else None,
+        )
+        for entry in entries
+    )
+    return Group(fill(evidence.heading, question), lines, evidence.kind)
+
+
+def _entries(value: JSON) -> list[JSON]:
+    if value is MISSING or value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _is_given(button: Button, question: JSON) -> bool:
+    return button.given is None or at(button.given, question) not in (MISSING, None, "", [], {})
+
+
+def _choice(button: Button) -> Choice:
+    return Choice(
+        verb=button.verb,
+        label=button.label,
+        style=button.style,
+        needs=button.needs,
+        note_label=button.note_label,
+        reply=button.answer,
+    )
+
+
+def _of_a_text(text: str, graph: str, schema: JSON) -> Shown:
+    title, groups = _titled(text, graph, "an answer")
+    return Shown(
+        title=title,
+        groups=groups,
+        choices=_choices([], schema, otherwise="Answer"),
+        asks="answer",
+        consequence=_exactly(graph),
+    )
+
+
+def _of_a_dictionary(question: dict[str, JSON], graph: str, schema: JSON) -> Shown:
+    rest = dict(question)
+    title = f"{asker(graph)} needs a decision"
+    groups: tuple[Group, ...] = ()
+    asked = next((key for key in _TITLES if _is_text(rest.get(key))), None)
+    if asked is not None:
+        title, groups = _titled(rest.pop(asked), graph, "a decision")
+    elif isinstance(schema, dict) and _is_text(schema.get("title")):
+        title = " ".join(schema["title"].split())[:TITLE_CHARACTERS]
+    offered = next((key for key in _OPTIONS if _are_options(rest.get(key))), None)
+    options = rest.pop(offered) if offered is not None else []
+    facts, more = _sorted_out(rest)
+    choices = _choices(options, schema, otherwise="Something else" if options else "Answer")
+    return Shown(
+        title=title,
+        facts=facts,
+        groups=groups + more,
+        choices=choices,
+        asks="decision",
+        consequence=f"Your choice goes to the {asker(graph).lower()}."
+        if options
+        else _exactly(graph),
+    )
+
+
+def _titled(text: str, graph: str, needs: str) -> tuple[str, tuple[Group, ...]]:
+    stripped = text.strip()
+    if stripped and len(stripped) <= TITLE_CHARACTERS and len(stripped.splitlines()) == 1:
+        return stripped, ()
+    title = f"{asker(graph)} needs {needs}"
+    if not stripped:
+        return title, (Group("Its question is empty"),)
+    return title, (_quoted("It asks", stripped),)
+
+
+def _quoted(label: str, text: str) -> Group:
+    if len(text) <= PROSE_CHARACTERS:
+        return Group(label, (Line(text),), "quote")
+    return Group(
+        f"{label}, first {QUOTED_CHARACTERS} of {len(text):,} characters",
+        (Line(text[:QUOTED_CHARACTERS].rstrip() + " …"),),
+        "quote",
+    )
+
+
+def _sorted_out(rest: dict[str, JSON]) -> tuple[tuple[tuple[str, str], ...], tuple[Group, ...]]:
+    """Short values as facts, prose as quotes, and what is deep or too much counted by its name."""
+    facts: list[tuple[str, str]] = []
+    quotes: list[Group] = []
+    deep: list[str] = []
+    for key, value in rest.items():
+        label = name_in_words(key)[:_LABEL_CHARACTERS] or "Value"
+        if isinstance(value, dict | list) and value:
+            deep.append(f"{label[:1].lower()}{label[1:]} ({_size(value)})")
+        elif isinstance(value, str) and len(value) > PROSE_CHARACTERS:
+            quotes.append(_quoted(label, value))
+        elif len(facts) < FACTS:
+            facts.append((label, in_words(value)))
+        else:
+            deep.append(f"{label[:1].lower()}{label[1:]}")
+    if deep:
+        named = ", ".join(deep[:_NAMED])
+        left = len(deep) - _NAMED
+        text = f"{named} and {left:,} more" if left > 0 else named
+        quotes.append(Group("Under Details", (Line(text),), "plain"))
+    return tuple(facts), tuple(quotes)
+
+
+def _size(value: dict[str, JSON] | list[JSON]) -> str:
+    depth, level = 0, [value]
+    while level and depth < _DEPTH:
+        depth += 1
+        level = [
+            child
+            for one in level
+            for child in (one.values() if isinstance(one, dict) else one)
+            if isinstance(child, dict | list)
+        ]
+    if isinstance(value, list):
+        return f"{len(value):,}"
+    counted = f"{len(value):,} {'value' if len(value) == 1 else 'values'}"
+    return counted if depth == 1 else f"{counted}, {depth} levels deep"
+
+
+def _choices(options: list[JSON], schema: JSON, *, otherwise: str) -> tuple[Choice, ...]:
+    """A button for every option, and one that takes words; a schema that lists its values too."""
+    named = [(_option_label(one), _option_value(one)) for one in options] or _listed(schema)
+    buttons = tuple(
+        Choice(f"option_{number}", label, reply=value)
+        for number, (label, value) in enumerate(named[:OPTIONS], 1)
+    )
+    if isinstance(schema, dict) and schema.get("type") not in (None, "string"):
+        if buttons:
+            return buttons
+        return (Choice("answer", "Answer", "primary", "note", "Your answer", reads="json"),)
+    if buttons and not options and len(named) <= OPTIONS:
+        return buttons
+    return (
+        *buttons,
+        Choice("answer", otherwise, "" if buttons else "primary", "note", "Your answer"),
+    )
+
+
+def _listed(schema: JSON) -> list[tuple[str, JSON]]:
+    """The values that a schema allows, each with its label, where it lists them all."""
+    if not isinstance(schema, dict):
+        return []
+    if schema.get("type") == "boolean":
+        return [("Yes", True), ("No", False)]
+    if isinstance(schema.get("enum"), list):
+        return [(_option_label(one), one) for one in schema["enum"]]
+    properties, required = schema.get("properties"), schema.get("required")
+    if isinstance(properties, dict) and isinstance(required, list) and len(required) == 1:
+        name = required[0]
+        inner = properties.get(name) if isinstance(name, str) else None
+        return [(label, {name: value}) for label, value in _listed(inner)]
+    return []
+
+
+def _option_label(option: JSON) -> str:
+    if isinstance(option, dict):
+        option = next((option[key] for key in _LABELS if _is_text(option.get(key))), "Choose")
+    words = in_words(option)
+    return (words[:1].upper() + words[1:])[:_LABEL_CHARACTERS]
+
+
+def _option_value(option: JSON) -> JSON:
+    if isinstance(option, dict):
+        return next((option[key] for key in ("value", "id", *_LABELS) if key in option), option)
+    return option
+
+
+def _are_options(value: JSON) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(
+            isinstance(one, str | int | float | bool)
+            or (isinstance(one, dict) and any(_is_text(one.get(key)) for key in _LABELS))
+            for one in value
+        )
+    )
+
+
+def _is_text(value: JSON) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _exactly(graph: str) -> str:
+    return f"Your words go to the {asker(graph).lower()} exactly as you write them."
+
+
+def _with_note(reply: JSON, note: JSON) -> JSON:
+    if isinstance(reply, str) and reply == "{note}":
         return note
     if isinstance(reply, dict):
-        return {key: _filled(value, note) for key, value in reply.items()}
+        return {key: _with_note(value, note) for key, value in reply.items()}
     if isinstance(reply, list):
-        return [_filled(value, note) for value in reply]
+        return [_with_note(value, note) for value in reply]
     return reply
+
+
+def _spelled(note: str | None) -> JSON:
+    try:
+        return json.loads(note or "")
+    except (ValueError, RecursionError):
+        return note
+
+
+_TITLES = ("question", "message", "task", "prompt")
+_OPTIONS = ("options", "actions", "choices")
+_LABELS = ("label", "name", "title")
+_LABEL_CHARACTERS = 75
+_NAMED = 12
+_DEPTH = 20
+_ANSWER = Choice("answer", "Answer", "primary", "note", "Your answer")
