@@ -91,7 +91,7 @@ class Overdue:
 
 @dataclass(frozen=True)
 class Failure:
-    """A step after the decision that failed; `why` is ours and short, `said` the outside's words."""
+    """A step that failed after the decision; `why` is short, `said` is the outside's own words."""
 
     attempt: int
     attempts: int
@@ -105,7 +105,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Change:
-    """What made a card be replaced; `carries_over` is a whole sentence on the votes that came in."""
+    """What made a request change: a field with its old and new value, or `what` in words."""
 
     by: Person
     at: datetime

@@ -1,0 +1,257 @@
+"""Blocks over slackblocks, in the few shapes that our cards, modals and notices are made of.
+
+`Blocks` collects them in order and hands out plain data. It gives every block an id with the row's
+version in it (Slack asks for a new one at every update), marks every plain text `emoji: false`,
+and leaves out what would be empty, so that a builder need not ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from slackblocks import (
+    ActionsBlock,
+    Block,
+    Button,
+    ConfirmationDialogue,
+    ContextBlock,
+    DividerBlock,
+    Element,
+    HeaderBlock,
+    InputBlock,
+    Option,
+    OverflowMenu,
+    PlainTextInput,
+    RichTextBlock,
+    RichTextCodeBlock,
+    RichTextList,
+    RichTextObject,
+    RichTextQuote,
+    RichTextSection,
+    SectionBlock,
+    Text,
+    TextType,
+)
+
+from bot import limits
+from bot.inline import Inline, Styled, mrkdwn, rich
+from bot.values import cut, cut_within, letters, one_line, shorten, visible
+from bot.views import Ref
+from bot.wording import Sentence, phrase
+
+JSON = dict[str, Any]
+Style = Literal["", "primary", "danger"]
+
+BUTTON = 24  # characters of a label of ours; Slack would take 75
+ROW = 5  # buttons in a row
+TITLE = 80  # characters of a card's title; Slack would take 150
+QUOTE = 600  # characters of a quote on a card
+CODE = 2_400  # characters of one preformatted block
+
+
+@dataclass(frozen=True)
+class Payload:
+    """One message: `text` for phones and screen readers, `blocks` for everybody else."""
+
+    text: str
+    blocks: list[JSON]
+
+
+class Blocks:
+    """The blocks of one message or view, in order; `row` is the version of the post's row."""
+
+    def __init__(self, row: int | None = None) -> None:
+        self._suffix = "" if row is None else f".{row}"
+        self._blocks: list[JSON] = []
+
+    def header(self, name: str, text: str, limit: int = TITLE) -> None:
+        """The title, plain letters on one line."""
+        shown = shorten(letters(text), limit)
+        if shown:
+            self._add(HeaderBlock(shown, self._id(name)))
+
+    def section(
+        self,
+        name: str,
+        *sentences: Sentence,
+        mark: str = "",
+        between: str = "  ",
+        quoted: str = "",
+        accessory: Element | None = None,
+    ) -> None:
+        """Sentences of ours in mrkdwn, after a mark where there is one; then a quoted example."""
+        text = mrkdwn(*sentences, between=between)
+        text = f":{mark}:  {text}" if mark else text
+        text = shorten(text, limits.SECTION)
+        if quoted:
+            text += f"\n>{mrkdwn(Sentence('{it}', {'it': one_line(quoted)}))}"
+        if text:
+            self._add(SectionBlock(_mrkdwn(text), self._id(name), accessory=accessory))
+
+    def rich(self, name: str, *objects: RichTextObject | None) -> None:
+        """Rich text: the only place for what people and programs wrote."""
+        kept = [each for each in objects if each is not None]
+        if kept:
+            self._add(RichTextBlock(kept, self._id(name)))
+
+    def divider(self, name: str) -> None:
+        """A line across."""
+        self._add(DividerBlock(self._id(name)))
+
+    def actions(self, name: str, elements: Sequence[Element]) -> None:
+        """Buttons, five in a row; more of them go into further rows."""
+        for start in range(0, len(elements), ROW):
+            row = f"{name}_{start // ROW + 1}" if start else name
+            self._add(ActionsBlock(list(elements[start : start + ROW]), self._id(row)))
+
+    def context(self, name: str, *sentences: Sentence, between: str = "  ·  ") -> None:
+        """Small print, one line."""
+        text = mrkdwn(*sentences, between=between)
+        if text:
+            self._add(ContextBlock([_mrkdwn(shorten(text, limits.SECTION))], self._id(name)))
+
+    def input(
+        self,
+        name: str,
+        label: str,
+        *,
+        hint: str = "",
+        placeholder: str = "",
+        max_length: int = 2_000,
+        min_length: int = 1,
+        initial: str = "",
+    ) -> None:
+        """One required text of several lines, focused; its block id never changes."""
+        element = PlainTextInput(
+            "value",
+            initial_value=visible(initial)[:max_length] or None,
+            multiline=True,
+            min_length=min_length,
+            max_length=max_length,
+            focus_on_load=True,
+            placeholder=_plain(shorten(placeholder, limits.PLACEHOLDER)) if placeholder else None,
+        )
+        self._add(
+            InputBlock(
+                _plain(shorten(label, 150)),
+                element,
+                block_id=name,
+                hint=_plain(shorten(hint, 500)) if hint else None,
+            )
+        )
+
+    def done(self) -> list[JSON]:
+        """The blocks as plain data."""
+        return self._blocks
+
+    def _id(self, name: str) -> str:
+        return f"{name}{self._suffix}"
+
+    def _add(self, block: Block) -> None:
+        self._blocks.append(_unadorned(block._resolve()))
+
+
+def line(*values: Inline) -> RichTextSection | None:
+    """One paragraph of rich text."""
+    elements = rich(*values)
+    return RichTextSection(elements) if elements else None
+
+
+def lines(rows: Iterable[Sequence[Inline]]) -> RichTextSection | None:
+    """Several lines in one section; two sections in a row would run together in some clients."""
+    values: list[Inline] = []
+    for row in rows:
+        if values:
+            values.append("\n")
+        values.extend(row)
+    return line(*values)
+
+
+def fact(label: str, *values: Inline) -> tuple[Inline, ...]:
+    """A bold label, two spaces, the value."""
+    return (Styled(f"{label}  ", "bold"), *values)
+
+
+def bullets(rows: Iterable[Sequence[Inline]]) -> RichTextList | None:
+    """A list with bullets; rows that come out empty are left out."""
+    sections = [RichTextSection(elements) for row in rows if (elements := rich(*row))]
+    if not sections:
+        return None
+    return RichTextList("bullet", sections, indent=0, offset=None, border=None)
+
+
+def quote(text: str, limit: int = QUOTE) -> RichTextQuote | None:
+    """What a person wrote, quoted; the rest of it is counted."""
+    shown = visible(text).strip()
+    return RichTextQuote(rich(cut(shown, limit), limit=10**9)) if shown else None
+
+
+def code(text: str) -> RichTextCodeBlock | None:
+    """Structured data in fixed width."""
+    shown = cut_within(visible(text), CODE)
+    return RichTextCodeBlock(rich(shown, limit=10**9)) if shown else None
+
+
+def button(
+    verb: str,
+    label: str,
+    ref: Ref | None,
+    *,
+    of: str,
+    style: Style = "",
+    url: str = "",
+    confirm: ConfirmationDialogue | None = None,
+) -> Button:
+    """A button whose value is the review and its revision; `of` is what a screen reader says."""
+    return Button(
+        _plain(shorten(letters(label) or phrase("button.more"), BUTTON)),
+        action_id=verb[: limits.ID],
+        url=url or None,
+        value=str(ref) if ref else None,
+        style=style or None,
+        confirm=confirm,
+        accessibility_label=shorten(letters(of) or letters(label) or verb, limits.ACCESSIBILITY),
+    )
+
+
+def menu(options: Sequence[tuple[str, str]], ref: Ref) -> OverflowMenu:
+    """The menu of further verbs, two to five; an option's value is verb.review.revision."""
+    return OverflowMenu(
+        "more",
+        [Option(_plain(shorten(letters(label), 75)), f"{verb}.{ref}") for verb, label in options],
+    )
+
+
+def confirm(
+    title: str, text: str, yes: str, *, style: Style = "", no: str = ""
+) -> ConfirmationDialogue:
+    """A dialog that asks once more."""
+    return ConfirmationDialogue(
+        _plain(shorten(letters(title), limits.CONFIRM_TITLE)),
+        _plain(shorten(letters(text), limits.CONFIRM_TEXT)),
+        _plain(shorten(letters(yes), limits.CONFIRM_BUTTON)),
+        _plain(no or phrase("button.go_back")),
+        style or None,
+    )
+
+
+def _plain(text: str) -> Text:
+    return Text(text, TextType.PLAINTEXT)
+
+
+def _mrkdwn(text: str) -> Text:
+    return Text(text, verbatim=True)
+
+
+def _unadorned(value: Any) -> Any:
+    """The resolved block with `emoji: false` on every plain text, which slackblocks leaves out."""
+    if isinstance(value, list):
+        return [_unadorned(item) for item in value]
+    if isinstance(value, dict):
+        made = {key: _unadorned(item) for key, item in value.items()}
+        if made.get("type") == "plain_text":
+            made["emoji"] = False
+        return made
+    return value

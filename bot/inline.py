@@ -1,0 +1,281 @@
+"""What stands inside a line: people, groups, times, lists and texts, for each of the three media.
+
+A sentence of the catalogue is written once and goes to rich text (where texts of people stay
+letters), to mrkdwn (our own sentences, slots defused) or to plain text (notifications, titles,
+button labels: display names instead of mentions, the rule's zone instead of the reader's).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal, TypeAlias
+from zoneinfo import ZoneInfo
+
+from slackblocks import RichText, RichTextElement, RichTextLink, RichTextUser, RichTextUserGroup
+
+from bot.values import cut, defused, escape, letters, number, one_line, visible
+from bot.views import Person, UserGroup
+from bot.wording import Sentence, Slot, phrase, say
+
+Form: TypeAlias = Literal["on", "at", "time", "comma", "by", "since"]
+
+SLOT_LIMIT = 300  # characters of one outside text inside a sentence
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A point in time; on the day `near` only its time of day is written, where the form can."""
+
+    at: datetime
+    zone: str
+    form: Form = "on"
+    near: datetime | None = None
+
+    def key(self) -> str:
+        """The catalogue's entry for it."""
+        if self.form in ("on", "by"):
+            return f"when.{self.form}"
+        day = "" if self.near and self._local().date() == self._of(self.near).date() else "_day"
+        return f"when.{self.form}{day}"
+
+    def slack_format(self) -> str:
+        """What Slack writes in the reader's zone, with the word before the time inside."""
+        return phrase(self.key(), day="{date_short_pretty}", time="{time}")
+
+    def fallback(self) -> str:
+        """The same in the rule's zone, and it says so."""
+        local = self._local()
+        day = phrase(
+            "day",
+            weekday=phrase("weekdays").split()[local.weekday()],
+            day=local.day,
+            month=phrase("months").split()[local.month - 1],
+        )
+        zone = local.tzname() or "UTC"
+        return phrase(
+            f"{self.key()}.fallback",
+            day=day,
+            time=f"{local:%H:%M}",
+            zone=zone if zone[0].isalpha() else f"UTC{zone}",
+        )
+
+    def timestamp(self) -> int:
+        """Whole seconds since 1970."""
+        return int(_aware(self.at).timestamp())
+
+    def _local(self) -> datetime:
+        return self._of(self.at)
+
+    def _of(self, at: datetime) -> datetime:
+        return _aware(at).astimezone(_zone(self.zone))
+
+
+@dataclass(frozen=True)
+class Many:
+    """Several values as one list of words: "Alice and Dana", "Alice, Bob or Dana"."""
+
+    items: tuple[Inline, ...]
+    word: Literal["and", "or"] = "and"
+
+    def joined(self) -> Inline:
+        """The same as nested sentences, so that the catalogue joins them."""
+        if not self.items:
+            return say("nobody")
+        *first, last = self.items
+        if not first:
+            return last
+        left: Inline = first[0]
+        for item in first[1:]:
+            left = say("comma", first=left, last=item)
+        return say(self.word, first=left, last=last)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link of ours to somewhere in Slack, with an outside text as its label."""
+
+    url: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Styled:
+    """A text in bold or italics."""
+
+    text: str
+    style: Literal["bold", "italic"]
+
+
+Inline: TypeAlias = str | int | Person | UserGroup | Moment | Many | Link | Styled | Sentence
+
+
+class DateElement(RichText):
+    """Rich text's `date`, which slackblocks does not have yet."""
+
+    def __init__(self, timestamp: int, format_: str, fallback: str) -> None:
+        super().__init__(fallback)
+        self._date = {
+            "type": "date",
+            "timestamp": timestamp,
+            "format": format_,
+            "fallback": fallback,
+        }
+
+    def _resolve(self) -> dict[str, Any]:
+        return dict(self._date)
+
+
+def rich(*values: Inline, limit: int = SLOT_LIMIT) -> list[RichTextElement]:
+    """The values one after another as rich text; texts from outside stay letters."""
+    return [element for value in values for element in _rich(value, False, limit)]
+
+
+def mrkdwn(*sentences: Sentence, between: str = "  ") -> str:
+    """Our sentences as mrkdwn; what fills their slots is defused."""
+    return between.join(filter(None, (_mrkdwn(sentence) for sentence in sentences)))
+
+
+def plain(*values: Inline) -> str:
+    """The values as one line of letters, for titles, labels and hints; not escaped."""
+    return " ".join(filter(None, (_plain(value) for value in values)))
+
+
+def names(people: Iterable[Person]) -> str:
+    """Their display names as a list in words."""
+    return _plain(Many(tuple(people)))
+
+
+def notification(
+    needed: Sequence[Sentence], extra: Sequence[Sentence] = (), limit: int = 150
+) -> str:
+    """Top-level text: the needed sentences, the first few of the others that still fit, escaped.
+
+    `extra` stands between the first and the last of the needed ones, as the reader wants it:
+    subject, reason to care, until when.
+    """
+    must = [text for text in map(plain, needed) if text]
+    may = [text for text in map(plain, extra) if text]
+    for kept in range(len(may), -1, -1):
+        parts = [*must[:1], *may[:kept], *must[1:]]
+        text = escape(" ".join(parts))
+        if len(text) <= limit:
+            return text
+    tail = " ".join(must[1:])
+    room = limit - (len(escape(tail)) + 1 if tail else 0)
+    if room < limit // 3:  # no tail of ours is that long: one slot took it all
+        tail, room = "", limit
+    head = must[0] if must else ""
+    while head and len(escape(head + "…")) > room:
+        head = head[:-1]
+    return f"{escape(head.rstrip())}… {escape(tail)}".strip()
+
+
+def _rich(value: Any, bold: bool, limit: int) -> Iterator[RichTextElement]:
+    match value:
+        case Sentence():
+            for piece, strong in value.pieces():
+                inner = piece.value if isinstance(piece, Slot) else piece
+                own = limit if isinstance(piece, Slot) else len(inner)
+                yield from _rich(inner, bold or strong, own)
+        case Many():
+            yield from _rich(value.joined(), bold, limit)
+        case Moment():
+            yield DateElement(value.timestamp(), value.slack_format(), value.fallback())
+        case Person() if _mentionable(value):
+            yield RichTextUser(value.id)
+        case UserGroup() if value.ping and _GROUP.fullmatch(value.id):
+            yield RichTextUserGroup(value.id)
+        case Link() if _URL.fullmatch(value.url):
+            yield RichTextLink(value.url, text=cut(one_line(value.text), limit) or value.url)
+        case Link():
+            yield from _rich(value.text, bold, limit)
+        case Styled():
+            text = cut(visible(value.text), limit)
+            if text:
+                strong = bold or value.style == "bold"
+                italic = value.style == "italic"
+                yield RichText(text, bold=strong or None, italic=italic or None)
+        case Person() | UserGroup() | int():
+            yield RichText(_plain(value), bold=bold or None)
+        case _:
+            text = cut(visible(str(value)), limit)
+            if text:
+                yield RichText(text, bold=bold or None)
+
+
+def _mrkdwn(value: Any) -> str:
+    match value:
+        case Sentence():
+            made = []
+            was_bold = False
+            for piece, bold in value.pieces():
+                made.append("*" if bold != was_bold else "")
+                made.append(_mrkdwn(piece.value) if isinstance(piece, Slot) else piece)
+                was_bold = bold
+            return "".join(made) + ("*" if was_bold else "")
+        case Many():
+            return _mrkdwn(value.joined())
+        case Moment():
+            return f"<!date^{value.timestamp()}^{value.slack_format()}|{value.fallback()}>"
+        case Person() if _mentionable(value):
+            return f"<@{value.id}>"
+        case UserGroup() if value.ping and _GROUP.fullmatch(value.id):
+            return f"<!subteam^{value.id}>"
+        case Link() if _URL.fullmatch(value.url):
+            return f"<{escape(value.url)}|{_mrkdwn(value.text) or 'link'}>"
+        case Link() | Styled():
+            return _mrkdwn(value.text)
+        case str():
+            return defused(cut(one_line(value), SLOT_LIMIT))
+        case _:
+            return escape(_plain(value))
+
+
+def _plain(value: Any) -> str:
+    match value:
+        case Sentence():
+            return " ".join(
+                "".join(
+                    _plain(piece.value) if isinstance(piece, Slot) else piece
+                    for piece, _ in value.pieces()
+                ).split()
+            )
+        case Many():
+            return _plain(value.joined())
+        case Moment():
+            return value.fallback()
+        case Person():
+            return letters(value.name) or phrase("someone")
+        case UserGroup():
+            return letters(value.name) or letters(value.id)
+        case Link() | Styled():
+            return letters(value.text)
+        case bool():
+            return phrase("yes") if value else phrase("no")
+        case int():
+            return number(value)
+        case _:
+            return letters(cut(one_line(str(value)), SLOT_LIMIT))
+
+
+def _mentionable(person: Person) -> bool:
+    return _USER.fullmatch(person.id) is not None
+
+
+def _aware(at: datetime) -> datetime:
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, KeyError):
+        return ZoneInfo("UTC")
+
+
+_USER = re.compile(r"[UW][A-Z0-9]{1,30}")
+_GROUP = re.compile(r"S[A-Z0-9]{1,30}")
+_URL = re.compile(r"https?://[^\s<>|\"]{1,2900}")

@@ -1,0 +1,157 @@
+"""Text that people and programs wrote, made safe to show; nothing here trusts a character.
+
+Three readings of one text: `visible` keeps every letter and shows what would be invisible, for rich
+text runs and plain text; `letters` also takes markup away and makes one line, for titles and the
+text of notifications; `defused` is `letters` escaped, the only way into a sentence of ours that
+Slack reads as mrkdwn.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from bot.wording import phrase
+from checkpoints.text import clean
+
+MORE_RESERVE = 60  # what "… and 12,345 more characters under Details" may take
+
+
+def visible(text: str) -> str:
+    """The text with every invisible or direction-turning character shown as ⟨U+202E⟩."""
+    text = clean(str(text)).replace("\r\n", "\n").replace("\r", "\n")
+    if text.isascii() and text.replace("\n", " ").replace("\t", " ").isprintable():
+        return text
+    shown: list[str] = []
+    before = ""
+    for character in text:
+        shown.append(f"⟨U+{ord(character):04X}⟩" if _hides(character, before) else character)
+        before = character
+    return "".join(shown)
+
+
+def one_line(text: str) -> str:
+    """The visible text with line breaks and runs of spaces made one space."""
+    return " ".join(visible(text).split())
+
+
+def letters(text: str) -> str:
+    """One line without markup: a link becomes its label, a mention its name, bold its letters."""
+    text = _TAG.sub(lambda found: found["label"] or found["target"], one_line(text))
+    for pattern in (_CODE, _EMOJI, *_PAIRS):
+        text = pattern.sub(r"\1", text)
+    return " ".join(_UNDERLINE.sub("", text.translate(_LOOKALIKES)).split())
+
+
+def escape(text: str) -> str:
+    """`& < >` as Slack wants them in mrkdwn and top-level text."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def defused(text: str) -> str:
+    """The text for a slot of a sentence of ours that Slack reads as mrkdwn."""
+    return escape(letters(text))
+
+
+def unescape(text: str) -> str:
+    """What somebody typed, from what Slack delivered; call it exactly once."""
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def size(text: str) -> int:
+    """How long Slack may count the text: in UTF-16 units, never less than in characters."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def shorten(text: str, limit: int) -> str:
+    """At most `limit` characters, the last of them "…" where something was cut."""
+    return text if size(text) <= limit else _prefix(text, limit - 1).rstrip() + "…"
+
+
+def cut(text: str, limit: int) -> str:
+    """The first `limit` characters, and how many more stand under Details."""
+    if size(text) <= limit:
+        return text
+    kept = _prefix(text, limit)
+    return phrase("cut", kept=kept.rstrip(), count=number(len(text) - len(kept)))
+
+
+def cut_within(text: str, limit: int) -> str:
+    """Like `cut`, but the whole, with its count, is at most `limit` characters."""
+    return text if size(text) <= limit else cut(text, max(limit - MORE_RESERVE, 0))
+
+
+def number(value: int | float | Decimal) -> str:
+    """The number with its thousands grouped: 60,000."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)
+    return f"{value:,}"
+
+
+def worded(value: Any) -> str:
+    """A scalar in words: numbers grouped, Yes and No; "" for nothing, lists as their length."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return phrase("yes") if value else phrase("no")
+    if isinstance(value, int | float | Decimal):
+        return number(value)
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, dict | list | tuple):
+        return phrase("entries", count=len(value))
+    return str(value)
+
+
+def flattened(value: Any, name: str = "", *, depth: int = 6) -> list[tuple[str, str]]:
+    """Dotted names and worded values of nested data, in its own order."""
+    if isinstance(value, dict) and value and depth:
+        return [
+            pair
+            for key, inner in value.items()
+            for pair in flattened(inner, f"{name}.{key}" if name else str(key), depth=depth - 1)
+        ]
+    if isinstance(value, list | tuple) and value and depth:
+        return [
+            pair
+            for place, inner in enumerate(value, 1)
+            for pair in flattened(inner, f"{name} {place}".strip(), depth=depth - 1)
+        ]
+    if value is None:
+        return [(name, phrase("not_given"))]
+    return [(name, worded(value) or phrase("empty"))]
+
+
+def _prefix(text: str, limit: int) -> str:
+    kept = text[: max(limit, 0)]
+    while size(kept) > max(limit, 0):
+        kept = kept[: -max(1, (size(kept) - limit) // 2)]
+    return kept
+
+
+def _hides(character: str, before: str) -> bool:
+    if character in "\n\t":
+        return False
+    if character in "\u200c\u200d":  # joiners are spelling after a virama (RFC 5892), else hidden
+        return not (before and unicodedata.combining(before) == 9)
+    return unicodedata.category(character) in _HIDDEN_CATEGORIES or character in _BLANKS
+
+
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_BLANKS = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u2800\u3164\uffa0"
+    + "".join(map(chr, range(0xFE00, 0xFE0F)))
+    + "".join(map(chr, range(0xE0100, 0xE01F0)))
+)
+_TAG = re.compile(r"<[!@#]?(?P<target>[^<>|]*)(?:\|(?P<label>[^<>|]*))?>")
+_CODE = re.compile(r"`{1,3}([^`]+)`{1,3}")
+_EMOJI = re.compile(r":(?=[^:\s]*[a-z]|100:|1234:)([a-z0-9_+'-]+):", re.IGNORECASE)
+_PAIRS = tuple(
+    re.compile(rf"(?<!\w){mark}(?=\S)([^{mark}]+?)(?<=\S){mark}(?!\w)")
+    for mark in (r"\*", "_", "~")
+)
+_UNDERLINE = re.compile(r"(?<!\w)_+|_+(?!\w)")
+_LOOKALIKES = str.maketrans({"<": "\u2039", ">": "\u203a", "*": "\u2217", "~": "\u223c", "`": "'"})

@@ -1,0 +1,698 @@
+"""Every sentence that people see, one entry a sentence, with named slots.
+
+A sentence is never glued from fragments: a language may order its slots as it likes. `*…*` is bold.
+An entry with several forms is chosen by its `count`: the exact number first ("1", "2"), then
+"other". Words for a choice or an outcome (`Rejected by`) are entries too, so that a second language
+is one more dictionary with the same keys and slots: `tests/bot/test_wording.py` compares them.
+
+Slots hold plain values (text, numbers) or inline ones (a person, a group, a time, a list); what
+they become depends on where the sentence goes, and `bot.inline` knows that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Entry: TypeAlias = str | dict[str, str]
+
+LANGUAGE = "en"
+_MARKUP = re.compile(r"(\*)|\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One entry with its slots filled by values, not yet put into any medium."""
+
+    template: str
+    slots: Mapping[str, Any]
+
+    def pieces(self) -> Iterator[tuple[Any, bool]]:
+        """The text runs and slot values in order, each with whether it is bold."""
+        bold = False
+        at = 0
+        for found in _MARKUP.finditer(self.template):
+            if found.start() > at:
+                yield self.template[at : found.start()], bold
+            at = found.end()
+            if found[1]:
+                bold = not bold
+            else:
+                yield Slot(self.slots[found[2]]), bold
+        if at < len(self.template):
+            yield self.template[at:], bold
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A value that stood in a slot, as against text of ours."""
+
+    value: Any
+
+
+def say(key: str, /, language: str = LANGUAGE, **slots: Any) -> Sentence:
+    """The entry of that key with its slots; a missing key is a mistake in the program."""
+    entry = CATALOGUES[language][key]
+    if isinstance(entry, dict):
+        entry = entry.get(str(slots.get("count")), entry["other"])
+    return Sentence(entry, slots)
+
+
+def phrase(key: str, /, language: str = LANGUAGE, **slots: Any) -> str:
+    """A short text of ours whose slots are already plain text: a label, a hint, a title."""
+    sentence = say(key, language, **slots)
+    return "".join(
+        str(piece.value) if isinstance(piece, Slot) else piece for piece, _ in sentence.pieces()
+    )
+
+
+def has(key: str, language: str = LANGUAGE) -> bool:
+    """Whether there is an entry of that key."""
+    return key in CATALOGUES[language]
+
+
+def first_of(*keys: str) -> str:
+    """The first of these keys that has an entry; the last one always has."""
+    return next((key for key in keys if has(key)), keys[-1])
+
+
+ENGLISH: dict[str, Entry] = {
+    # Values
+    "yes": "Yes",
+    "no": "No",
+    "empty": "empty",
+    "not_given": "not given",
+    "entries": {"1": "1 entry", "other": "{count} entries"},
+    "cut": "{kept} … and {count} more characters under Details",
+    "and": "{first} and {last}",
+    "or": "{first} or {last}",
+    "comma": "{first}, {last}",
+    "someone": "someone",
+    "nobody": "nobody yet",
+    # Times: what Slack writes in the reader's zone, and the text where it does not
+    "months": "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec",
+    "weekdays": "Mon Tue Wed Thu Fri Sat Sun",
+    "day": "{weekday} {day} {month}",
+    "month": "{month} {year}",
+    "when.on": "{day} at {time}",
+    "when.on.fallback": "{day}, {time} {zone}",
+    "when.at": "at {time}",
+    "when.at.fallback": "at {time} {zone}",
+    "when.at_day": "{day} at {time}",
+    "when.at_day.fallback": "{day}, {time} {zone}",
+    "when.time": "{time}",
+    "when.time.fallback": "{time} {zone}",
+    "when.time_day": "{day} at {time}",
+    "when.time_day.fallback": "{day}, {time} {zone}",
+    "when.comma": ", {time}",
+    "when.comma.fallback": ", {time} {zone}",
+    "when.comma_day": ", {day} at {time}",
+    "when.comma_day.fallback": ", {day}, {time} {zone}",
+    "when.by": "by {day} at {time}",
+    "when.by.fallback": "by {day}, {time} {zone}",
+    "when.since": "since {time}",
+    "when.since.fallback": "since {time} {zone}",
+    "when.since_day": "since {day} at {time}",
+    "when.since_day.fallback": "since {day}, {time} {zone}",
+    # Status lines: the bold sentence and the plain one
+    "status.open.decision": "*Needs a decision.*",
+    "status.open.answer": "*Needs an answer.*",
+    "status.open.again.decision": "*Needs a decision, asked again.*",
+    "status.open.again.answer": "*Needs an answer, asked again.*",
+    "status.open.approvals": {"1": "*Needs 1 approval.*", "other": "*Needs {count} approvals.*"},
+    "status.open.none": "None yet.",
+    "status.open.tally": "*{have} of {count} approvals.*",
+    "status.open.voted": "{who}.",
+    "status.open.voted_with": {
+        "1": "{who}, with a condition.",
+        "other": "{who}, with conditions.",
+    },
+    "status.open.vote": "{who} {at}",
+    "status.overdue.decision": "*Overdue, needs a decision.*",
+    "status.overdue.answer": "*Overdue, needs an answer.*",
+    "status.overdue.tally": "*Overdue, {have} of {count} approvals.*",
+    "status.overdue.since": "Waiting {since}.",
+    "status.overdue.sent": "Also sent to {groups}.",
+    "status.running.approve": "*Approved.*",
+    "status.running.approve_with_conditions": "*Approved with conditions.*",
+    "status.running.answer": "*Answered.*",
+    "status.running.choice": "*{choice}.*",
+    "status.running.goes_on": "The next step runs now.",
+    "status.running.goes_on.answer": "The answer was passed on.",
+    "status.rejected": "*Rejected.*",
+    "status.rejected.closing": "Closing the request now.",
+    "status.rejected.done": "{not_done} {who} has been told.",
+    "status.not_done": "Nothing was done.",
+    "status.done": "*Done.*",
+    "status.done.result": "The request is finished.",
+    "status.retrying.approve": "*Approved, but not done yet.*",
+    "status.retrying.reject": "*Rejected, but not closed yet.*",
+    "status.retrying.answer": "*Answered, but the next step failed.*",
+    "status.retrying.attempt": "Attempt {attempt} of {attempts}: {why} {at}.",
+    "status.retrying.attempt_failed": "Attempt {attempt} of {attempts} failed {at}.",
+    "status.retrying.next": "Trying again {next}.",
+    "status.stopped.approve": "*Approved, but not done.*",
+    "status.stopped.reject": "*Rejected, but not closed.*",
+    "status.stopped.answer": "*Answered, but the next step failed.*",
+    "status.stopped.attempts": {
+        "1": "It failed {at}. Someone has to look.",
+        "other": "All {count} attempts failed, the last {at}. Someone has to look.",
+    },
+    "status.stands.approve": "The approval stands, nobody needs to approve again. {again}",
+    "status.stands.reject": "The rejection stands, nobody needs to decide again. {again}",
+    "status.stands.answer": "The answer stands, nobody needs to answer again. {again}",
+    "status.again": "Only the step that failed is tried again.",
+    "status.expired": "*Time ran out.*",
+    "status.expired.as": "The {noun} was declined automatically.",
+    "status.replaced": "*Replaced.*",
+    "status.replaced.next": "Decide on the new card.",
+    "status.replaced.closed": "This card is closed.",
+    "status.withdrawn": "*Withdrawn.*",
+    "status.sent_back": "*Sent back for changes.*",
+    "status.sent_back.next": "Waiting for {who}.",
+    "status.held": "*On hold.*",
+    "status.held.next": "Nobody needs to do anything.",
+    "held.changed": (
+        "{process} was changed while this was waiting, so an answer might now reach the wrong step."
+    ),
+    "held.told": "Nothing is lost. {who}, who runs this, was told {at}.",
+    "held.lost_nothing": "Nothing is lost.",
+    "held.back": "The card comes back here once that is settled.",
+    "held.paused": "The deadline is paused.",
+    # Facts: labels and values
+    "fact.asked_by": "Asked by",
+    "fact.asked_by.agent": "{agent}, for {who}",
+    "fact.who_decides": "Who decides",
+    "fact.who_answers": "Who answers",
+    "fact.approved_by": "Approved by",
+    "fact.answered_by": "Answered by",
+    "fact.rejected_by": "Rejected by",
+    "fact.sent_back_by": "Sent back by",
+    "fact.withdrawn_by": "Withdrawn by",
+    "fact.changed_by": "Changed by",
+    "fact.finished": "Finished",
+    "fact.deadline": "Deadline",
+    "fact.came_in": "Came in",
+    "fact.not_heard_from": "Not heard from",
+    "fact.so_far": "Approvals so far",
+    "fact.said": "It said",
+    "fact.told": "Told",
+    "by_chose": "{who}: {choice}",
+    "told_runs": "{who}, who runs this",
+    "told_both": "{requester} and {who}, who runs this",
+    "came_in": "{have} of {count} approvals, {who}",
+    "came_in.none": "Nothing",
+    "so_far": "{have} of {count}, {who}. Kept if the question stays the same.",
+    "lapsed": {
+        "1": "1, {who}. It was for the old version and does not count for the new one.",
+        "other": "{count}, {who}. They were for the old version and do not count for the new one.",
+    },
+    "lapsed.value": {
+        "1": "1, {who}. It was for {old} and does not count for {new}.",
+        "other": "{count}, {who}. They were for {old} and do not count for {new}.",
+    },
+    "changed.value": "{who}: {field} from {old} to {new}",
+    "changed.what": "{who}, who {what}",
+    "decides.group": {
+        "1": "One person from {who}",
+        "2": "Two people from {who}",
+        "3": "Three people from {who}",
+        "other": "{count} people from {who}",
+    },
+    "decides.one": "{who}",
+    "decides.people": {
+        "1": "One of {who}",
+        "2": "Two of {who}",
+        "3": "Three of {who}",
+        "other": "{count} of {who}",
+    },
+    "decides.nobody": "Nobody yet, because no rule says who may",
+    "decides.because": "{who}, because {because}",
+    # Evidence
+    "evidence.more_lines": {
+        "1": "and 1 more under Details",
+        "other": "and {count} more under Details",
+    },
+    "evidence.more_groups": {
+        "1": "1 more finding is under Details.",
+        "other": "{count} more findings are under Details.",
+    },
+    "evidence.more_facts": {
+        "1": "and 1 more value under Details",
+        "other": "and {count} more values under Details",
+    },
+    "condition.from": "*Condition from* {who}",
+    "conditions.more": {
+        "1": "1 more condition is under Details.",
+        "other": "{count} more conditions are under Details.",
+    },
+    "talk.question": "*Question from* {who}{at}",
+    "talk.answer": "*Answer from* {who}{at}",
+    "again.answer": "The answer from {who} could not be used:",
+    "again.problem": "It was said: “{problem}”",
+    # What happens
+    "then.approved": "*If approved*, {what}.",
+    "then.nobody.decision": "*If nobody decides* {by}, {what}.",
+    "then.nobody.answer": "*If nobody answers* {by}, {what}.",
+    "then.nobody.default": "the request is closed",
+    "then.waits.decision": "*If nobody decides*, it waits. It waits until somebody decides.",
+    "then.waits.answer": "*If nobody answers*, it waits. It waits until somebody answers.",
+    # Footer
+    "footer.request": "Request {id}",
+    "footer.version": "version {version}",
+    "footer.closed": "closed {at}",
+    "footer.finished": "finished {at}",
+    "footer.remembered": "remembered for {customer}",
+    "footer.ask_again": "no person rejected it, {who} can ask again",
+    "footer.new_card": "a new card comes with the changed request",
+    "footer.more_open": {
+        "1": "1 more question of this request is open",
+        "other": "{count} more questions of this request are open",
+    },
+    # Buttons
+    "button.approve": "Approve",
+    "button.approve_with_conditions": "Approve with conditions",
+    "button.reject": "Reject",
+    "button.ask_for_changes": "Ask for changes",
+    "button.details": "Details",
+    "button.known": "What we know",
+    "button.question": "Ask {name} a question",
+    "button.comment": "Add a comment",
+    "button.hand_over": "Hand to someone else",
+    "button.history": "Show the history",
+    "button.try_again": "Try again",
+    "button.try_again_now": "Try again now",
+    "button.close_unpaid": "Close unpaid",
+    "button.open": "New card",
+    "button.open_card": "Open the card",
+    "button.add_information": "Add information",
+    "button.withdraw": "Withdraw",
+    "button.withdraw_mine": "Withdraw my request",
+    "button.take_back": "Take my approval back",
+    "button.go_on_without": "Go on without it",
+    "button.ask_again": "Ask again",
+    "button.restart": "Withdraw and start again",
+    "button.review": "Review",
+    "button.send_record": "Send me the whole record",
+    "button.go_back": "Go back",
+    "button.more": "More",
+    "label.of": "{label}: {title}",
+    "label.details": "Details of {title}",
+    "label.known": "What we know of {customer}",
+    "label.open": "Open the new card of {title}",
+    "label.close_unpaid": "Close unpaid: {title}",
+    "confirm.title": "{label} this {noun}?",
+    "confirm.text": "{what}. This cannot be taken back.",
+    "confirm.text.plain": "This cannot be taken back.",
+    "confirm.close.title": "Close unpaid?",
+    "confirm.close.text": "The decision stands, but it is not carried out. {name} is told.",
+    "confirm.withdraw.title": "Withdraw this request?",
+    "confirm.withdraw.text": "The card closes and nobody is asked any more. You can ask again.",
+    # Notification texts: at most 150 characters, subject first
+    "note.open.approvals": {
+        "1": "{title}: 1 approval needed.",
+        "other": "{title}: {count} approvals needed.",
+    },
+    "note.open.decision": "{title}: your decision is needed.",
+    "note.open.answer": "{title}: an answer is needed.",
+    "note.open.question": "{title}",
+    "note.open.tally": "{title}: {have} of {count} approvals, {who}.",
+    "note.open.vote": "{name} {at}",
+    "note.again": "Asked again: {title}. The first answer could not be used.",
+    "note.talk": "{title}: {name} answered a question.",
+    "note.overdue.decision": "Overdue: {title} needs a decision.",
+    "note.overdue.answer": "Overdue: {title} needs an answer.",
+    "note.overdue.approvals": {
+        "1": "Overdue: {title} needs 1 more approval.",
+        "other": "Overdue: {title} needs {count} more approvals.",
+    },
+    "note.asked_by": "Asked by {name}.",
+    "note.decide": "Decide {by}.",
+    "note.answer": "Answer {by}.",
+    "note.running.approve": "Approved by {names}: {title}.",
+    "note.running.approve_with_conditions": "Approved with conditions by {names}: {title}.",
+    "note.running.answer": "Answered by {names}: {title}.",
+    "note.running.choice": "{choice}, said {names}: {title}.",
+    "note.rejected": "Rejected by {names}: {title}.",
+    "note.rejected.closing": "Telling {name} and closing.",
+    "note.rejected.told": "{name} has been told.",
+    "note.done": "Done: {title}.",
+    "note.done.by": "Approved by {names}.",
+    "note.done.by.answer": "Answered by {names}.",
+    "note.retrying": "Not done yet: {title}.",
+    "note.retrying.attempt": "Attempt {attempt} of {attempts} failed.",
+    "note.retrying.next": "Trying again {next}.",
+    "note.stopped": "Not done: {title}.",
+    "note.stopped.look": "Someone has to look.",
+    "note.expired": "Time ran out: {title}.",
+    "note.expired.came_in": "{have} of {count} approvals had come in.",
+    "note.replaced.value": "Changed by {name}: {title}, {field} is now {new}.",
+    "note.replaced": "Replaced: {title}.",
+    "note.replaced.closed": "This card is closed.",
+    "note.replaced.new": "This card is closed, the new one is below.",
+    "note.withdrawn": "Withdrawn by {name}: {title}.",
+    "note.sent_back": "Sent back by {names} for changes: {title}.",
+    "note.sent_back.next": "Waiting for {name}.",
+    "note.held": "On hold: {title}.",
+    # Modals
+    "modal.close": "Close",
+    "modal.cancel": "Cancel",
+    "modal.loading.title": "One moment",
+    "modal.loading": "Fetching the request.",
+    "modal.summary": "Asked by {who}.",
+    "modal.summary.agent": "Asked by {agent}, for {who}.",
+    "modal.reject.title": "Reject this request",
+    "modal.reject.submit": "Reject",
+    "modal.reject.label": "Reason",
+    "modal.reject.placeholder": "What speaks against it, and what would change your mind",
+    "modal.reject.hint": "{name} reads this, and it stays with the record.",
+    "modal.reject.effect": "One rejection decides.",
+    "modal.conditions.title": "Approve with conditions",
+    "modal.conditions.submit": "Approve",
+    "modal.conditions.label": "Conditions",
+    "modal.conditions.placeholder": "What has to be done, and by when",
+    "modal.conditions.hint": "{name} reads them, and {process} gets them.",
+    "modal.conditions.hint.customer": (
+        "{name} reads them, {process} gets them, and they are remembered for {customer}."
+    ),
+    "modal.conditions.so_far": "*Condition so far, from* {who}",
+    "modal.effect.last": {
+        "1": "Your approval decides.",
+        "other": "Yours is the last of {count} approvals.",
+    },
+    "modal.effect.more": {
+        "1": "After yours, 1 more approval is needed.",
+        "other": "After yours, {count} more approvals are needed.",
+    },
+    "modal.changes.title": "Ask for changes",
+    "modal.changes.submit": "Send to {name}",
+    "modal.changes.submit.plain": "Send",
+    "modal.changes.label": "What should change",
+    "modal.changes.placeholder": "What is missing, or what should be different",
+    "modal.changes.hint": "{name} gets this as a message and can change the request.",
+    "modal.changes.effect": (
+        "This card closes. A new one comes when {name} has changed the request."
+    ),
+    "modal.answer.title": "Answer",
+    "modal.answer.submit": "Send answer",
+    "modal.answer.label": "Your answer",
+    "modal.answer.hint": "It goes to {process} exactly as you write it.",
+    "modal.choice.label": "Note",
+    "modal.details.title": "Details",
+    "modal.details.stands": "Where it stands",
+    "modal.details.waiting": {
+        "1": "Waiting for 1 more person.",
+        "other": "Waiting for {count} more people.",
+    },
+    "modal.details.written": "*The request, as written by* {who}{at}",
+    "modal.details.steps": "Steps so far",
+    "modal.details.evidence": "What the card shows",
+    "modal.details.documents": "Documents",
+    "modal.details.no_documents": "No document was attached.",
+    "modal.details.pages": {"1": "1 page", "other": "{count} pages"},
+    "modal.details.values": "All values",
+    "modal.details.more_values": {
+        "1": "1 more value is in the whole record.",
+        "other": "{count} more values are in the whole record.",
+    },
+    "modal.details.asked": "Who was asked",
+    "modal.details.asked.approved": "{who}  approved{at}",
+    "modal.details.asked.approved_with_conditions": "{who}  approved{at}, with a condition",
+    "modal.details.asked.rejected": "{who}  rejected{at}",
+    "modal.details.asked.sent_back": "{who}  asked for changes{at}",
+    "modal.details.asked.answered": "{who}  answered{at}",
+    "modal.details.asked.not_yet": "{who}  not yet",
+    "modal.details.asked.may_not": "{who}  may not decide, because they asked",
+    "modal.details.names": (
+        "In the configuration: graph {graph}, step {node}, conversation {thread}."
+    ),
+    "modal.details.version": (
+        "The version is a fingerprint of what the card shows. "
+        "If the request changes, this card closes and a new one comes."
+    ),
+    "modal.details.seconds": {"1": "1 s", "other": "{count} s"},
+    "modal.known.title": "What we know",
+    "modal.known.decisions": "Decisions",
+    "modal.known.facts": "Facts",
+    "modal.known.disagree": "These two do not agree",
+    "modal.known.none": "Nothing is remembered yet.",
+    "modal.known.recorded": "Looking here is recorded.",
+    "modal.not_counted.title": "Not counted",
+    "modal.yours": "What you wrote",
+    "modal.too_late": "*Time ran out while you were writing.*",
+    "modal.too_late.deadline": "The deadline was {deadline}.",
+    "modal.too_late.not_counted": "Your answer was not counted.",
+    "modal.too_late.decided": "*{who} was first while you were writing.*",
+    "modal.changed": "*The request changed while you were writing.*",
+    "modal.changed.value": "{who} changed the {field} from {old} to {new}.",
+    "modal.changed.what": "{who} {what}.",
+    "modal.changed.not_counted": "Your answer was for the old version and was not counted.",
+    "modal.ask_again": "{who} can ask again.",
+    # Private messages: the answer, the reason, what is true now, the next step
+    "private.nothing_changed": "Nothing was changed.",
+    "private.nothing_decided": "Nothing was decided.",
+    "private.click_changed_nothing": "Your click changed nothing.",
+    "private.click_again": "Please click again in a minute.",
+    "private.keeper": "{who} keeps the rules.",
+    "private.should_you": "Should you be asked? {who} keeps the rules.",
+    "private.told_keeper": "{who}, who keeps the rules, has been told.",
+    "private.can_ask_again": "{who} can ask again.",
+    "private.decided.approve": "*{who} approved this {noun} {at}*, before your click arrived.",
+    "private.decided.reject": "*{who} rejected this {noun} {at}*, before your click arrived.",
+    "private.decided.ask_for_changes": (
+        "*{who} sent this {noun} back for changes {at}*, before your click arrived."
+    ),
+    "private.decided.other": "*{who} decided this {noun} {at}*, before your click arrived.",
+    "private.decided.someone": "*This {noun} is decided already.*",
+    "private.voted": "*You approved this {noun} {at}.*",
+    "private.voted.already": "*You have decided on this {noun} already.*",
+    "private.voted.missing": {
+        "1": "It still needs one other person from {who}.",
+        "2": "It still needs two other people from {who}.",
+        "other": "It still needs {count} other people from {who}.",
+    },
+    "private.voted.missing.plain": {
+        "1": "It still needs one other person.",
+        "other": "It still needs {count} other people.",
+    },
+    "private.expired": "*Time ran out {deadline}.*",
+    "private.expired.plain": "*Time ran out.*",
+    "private.withdrawn": "*{who} withdrew this request.*",
+    "private.withdrawn.plain": "*This request was withdrawn.*",
+    "private.changed": "*{who} changed this request while you were reading.*",
+    "private.changed.plain": "*This request changed while you were reading.*",
+    "private.changed.value": (
+        "The {field} is now {new}. Your click was for {old} and was not counted."
+    ),
+    "private.changed.not_counted": "Your click was for the old version and was not counted.",
+    "private.held": "*This request is on hold and cannot be decided now.*",
+    "private.held.back": "The card comes back here once it can.",
+    "private.not_allowed": "*You cannot decide this {noun}.*",
+    "private.is_for.group": {
+        "1": "It is for one person from {who}.",
+        "2": "It is for two people from {who}.",
+        "3": "It is for three people from {who}.",
+        "other": "It is for {count} people from {who}.",
+    },
+    "private.is_for.people": {
+        "1": "It is for {who}.",
+        "2": "It is for two of {who}.",
+        "other": "It is for {count} of {who}.",
+    },
+    "private.requester": "*You asked for this {noun}, so someone else decides.*",
+    "private.is_with": "It is with {who}.",
+    "private.nobody_may": "*No rule says who may decide this, so nobody can yet.*",
+    "private.guest": "*Guests cannot decide this {noun}.*",
+    "private.other_organisation": "*People from other organisations cannot decide this {noun}.*",
+    "private.not_a_member": "*This account cannot decide this {noun}.*",
+    "private.not_a_member.why": "It is deactivated, or it is an app.",
+    "private.cannot_check": "*We could not check who you are*, because Slack did not answer.",
+    "private.to_be_safe": "To be safe, nothing was decided.",
+    "private.busy": "*We could not save your decision.*",
+    "private.bad_answer": "*That answer cannot be used.*",
+    "private.unknown": "*This request is not known here.*",
+    "private.unknown.why": "The card may be from another installation.",
+    "private.cannot_open": "*The window did not open.*",
+    "private.cannot_open.next": "Please press the button again.",
+    "private.may_not_look": "*You cannot see the details of this {noun}.*",
+    "private.may_not_look.why": (
+        "They are for the person who asked, the people who decide, and those who run this."
+    ),
+    "private.nothing_shown": "Nothing was shown.",
+    "private.may_not_start": "*You cannot start {process} here.*",
+    "private.nothing_started": "Nothing was started.",
+    "private.may_not_withdraw": "*Only the person who asked can withdraw this {noun}.*",
+    "private.may_not_retry": "*You cannot try this {noun} again.*",
+    "private.may_not_retry.why": "That is for the people who decided and those who run this.",
+    "private.unknown_command": "*That is not a command we know.*",
+    "private.unknown_command.try": "Try this:",
+    "private.unknown_button": "*That button is not known here.*",
+    "private.unknown_button.next": "Please look at the newest card of this request.",
+    # The requester's conversation
+    "progress.decided.approve": "Approved by {who}",
+    "progress.decided.reject": "Rejected by {who}",
+    "progress.decided.ask_for_changes": "Sent back by {who}",
+    "progress.decided.answer": "Answered by {who}",
+    "progress.waiting.group": {
+        "1": "*Waiting for 1 person* from {who} {since}.",
+        "other": "*Waiting for {count} people* from {who} {since}.",
+    },
+    "progress.waiting.more": {
+        "1": "*Waiting for 1 more person* from {who} {since}.",
+        "other": "*Waiting for {count} more people* from {who} {since}.",
+    },
+    "progress.waiting.people": {
+        "1": "*Waiting for {who}* {since}.",
+        "other": "*Waiting for {count} of {who}* {since}.",
+    },
+    "progress.waiting.nobody": "*Waiting* {since}. No rule says yet who may decide.",
+    "progress.waiting.none": "None yet.",
+    "progress.waiting.voted": "{who} approved {at}.",
+    "progress.waiting.voted_with": "{who} approved {at}, with a condition.",
+    "progress.attempt": "*{label}, attempt {attempt} of {attempts}.*",
+    "progress.attempt.why": "{why}.",
+    "progress.attempt.next": "Trying again {next}.",
+    "progress.attempt.look": "Someone has to look. {who} has been told.",
+    "progress.attempt.look.plain": "Someone has to look.",
+    "progress.next.decision": "Decision by a person, if needed",
+    "progress.nothing_to_do": "you need to do nothing",
+    "progress.if_nobody": "if nobody decides {by}, {what}",
+    "progress.start": "Getting ready",
+    "progress.note.now": "{title}: {step}.",
+    "progress.note.waiting": {
+        "1": "{title}: waiting for 1 approval {since}.",
+        "other": "{title}: waiting for {count} approvals {since}.",
+    },
+    "progress.note.waiting.answer": "{title}: waiting for an answer {since}.",
+    "progress.note.done": "{title}: done.",
+    "progress.note.rejected": "{title}: rejected.",
+    "progress.note.sent_back": "{title}: sent back for changes.",
+    "progress.note.expired": "{title}: time ran out.",
+    "progress.note.withdrawn": "{title}: withdrawn.",
+    "progress.note.cancelled": "{title}: stopped.",
+    "progress.note.failed": "{title}: it could not be finished.",
+    "progress.note.held": "{title}: on hold.",
+    "progress.ended.rejected": "Rejected",
+    "progress.ended.expired": "Time ran out",
+    "progress.ended.withdrawn": "Withdrawn",
+    "progress.ended.cancelled": "Stopped",
+    "progress.ended.failed": "It could not be finished. Someone has to look.",
+    "progress.ended.held": "On hold. You need to do nothing.",
+    "progress.ended.sent_back": "Sent back for changes",
+    "ask.example": "For example:",
+    "ask.where": "Please answer here, in this conversation.",
+    "ask.answered": "Answered",
+    "ask.answered.at": "Answered {at}.",
+    "ask.note": "*{who} asks for changes* before anyone decides.",
+    "outcome.done.approve": "*Approved and done.*",
+    "outcome.done.reject": "*Rejected by {who}.*",
+    "outcome.done.answer": "*Done.*",
+    "outcome.by": "Approved by {who}.",
+    "outcome.condition": "One condition, from {who}:",
+    "outcome.rejected": "*Rejected by {who}.*",
+    "outcome.declined": "*Declined automatically.*",
+    "outcome.sent_back": "*{who} asks for changes* before anyone decides.",
+    "outcome.expired": "*Time ran out.*",
+    "outcome.expired.by": "Not enough people decided {by}. No person rejected it.",
+    "outcome.expired.plain": "No person rejected it.",
+    "outcome.stopped": "*Approved, but not done.*",
+    "outcome.stopped.answer": "*The next step failed.*",
+    "outcome.stopped.said": "{outside} said: {said}.",
+    "outcome.stopped.failed": {
+        "1": "It failed: {why}.",
+        "other": "It failed {count} times: {why}.",
+    },
+    "outcome.stopped.plain": {"1": "It failed.", "other": "It failed {count} times."},
+    "outcome.stopped.stands": "Nobody needs to approve again.",
+    "outcome.told": "{who} has been told.",
+    "outcome.held": "*On hold.*",
+    "outcome.held.why": "{process} was changed while your request waited.",
+    "outcome.held.nothing": "Nothing is lost and you need to do nothing.",
+    "outcome.withdrawn": "*Withdrawn.*",
+    "outcome.withdrawn.by": "*Withdrawn by {who}.*",
+    "outcome.cancelled": "*Stopped by {who}.*",
+    "outcome.cancelled.plain": "*Stopped.*",
+    "outcome.note.done": "{title}: approved and done.",
+    "outcome.note.done.answer": "{title}: done.",
+    "outcome.note.rejected": "{title}: rejected by {names}.",
+    "outcome.note.declined": "{title}: declined automatically.",
+    "outcome.note.sent_back": "{title}: {names} asks for changes.",
+    "outcome.note.expired": "{title}: time ran out.",
+    "outcome.note.stopped": "{title}: approved, but not done.",
+    "outcome.note.stopped.answer": "{title}: the next step failed.",
+    "outcome.note.held": "{title}: on hold. You need to do nothing.",
+    "outcome.note.withdrawn": "{title}: withdrawn.",
+    "outcome.note.cancelled": "{title}: stopped.",
+    "kept": "*Your message is kept.*",
+    "kept.on_card": "*Your message is kept* and shown on the card.",
+    "kept.waiting.approvals": {
+        "1": "The {noun} is still waiting for 1 approval.",
+        "other": "The {noun} is still waiting for {count} approvals.",
+    },
+    "kept.waiting.answer": "The {noun} is still waiting for an answer.",
+    "kept.waiting.plain": "The {noun} goes on as it was.",
+    "unclear.write": "Please write it like this:",
+    # The operator
+    "notice.held": {
+        "1": "*1 request is on hold.*",
+        "other": "*{count} requests are on hold.*",
+    },
+    "notice.held.why": (
+        "{process} was changed, and these were waiting inside it. "
+        "Their cards say so; nothing is lost."
+    ),
+    "notice.held.do": "It shows which step, and how to go on.",
+    "notice.failed": {
+        "1": "*1 request failed and stopped.*",
+        "other": "*{count} requests failed and stopped.*",
+    },
+    "notice.failed.why": "All attempts are used up. Nothing runs again until somebody says so.",
+    "notice.failed.do": "It shows what failed; Try again is on the card.",
+    "notice.nobody_may": {
+        "1": "*Nobody may decide 1 request.*",
+        "other": "*Nobody may decide {count} requests.*",
+    },
+    "notice.nobody_may.why": "No rule matches, so the request waits and nobody can answer it.",
+    "notice.nobody_may.do": "It shows which rule is missing.",
+    "notice.parked": {
+        "1": "*1 request was set aside.*",
+        "other": "*{count} requests were set aside.*",
+    },
+    "notice.parked.why": "A process that worked on it ended more than once without finishing.",
+    "notice.parked.do": "It shows what was running.",
+    "notice.slack": "*Slack refused something we need.*",
+    "notice.slack.why": "What should be shown waits, and nothing is lost.",
+    "notice.slack.do": "It tries every right that is needed.",
+    "notice.other": "*Something needs a hand.*",
+    "notice.other.why": "Nothing is lost.",
+    "notice.other.do": "It shows what can be done.",
+    "notice.command": "{command}",
+    "notice.request": "Request {id}, {title}",
+    "notice.more": {"1": "and 1 more", "other": "and {count} more"},
+    # Home
+    "home.waiting": {
+        "0": "Nothing waits for you",
+        "1": "1 request waits for you",
+        "other": "{count} requests wait for you",
+    },
+    "home.calm": (
+        "When someone asks for something you can approve, it shows up here and you get a message."
+    ),
+    "home.ask": "Ask for something",
+    "home.how": "Write in {channel} the way you would to a colleague, and attach what you have:",
+    "home.overdue": "Overdue {since}.",
+    "home.since": "Waiting {since}.",
+    "home.tally": "{have} of {count} approvals.",
+    "home.needs": "Needs {count} approvals.",
+    "home.needs.answer": "Needs an answer.",
+    "home.asked_by": "Asked by {who}.",
+    "home.mine": "My requests",
+    "home.done": "Decided lately",
+    "home.range": "{first} to {last} of {count}",
+    "home.next": "Next 20",
+    "home.previous": "Previous 20",
+}
+
+CATALOGUES: dict[str, dict[str, Entry]] = {"en": ENGLISH}
