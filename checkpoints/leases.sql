@@ -1,0 +1,144 @@
+-- name: create_lease
+-- A thread nobody owns and that has nothing to do; an existing one stays as it is.
+insert into sayso.leases (thread_id, scope)
+values ($1, $2)
+on conflict (thread_id) do nothing;
+
+-- name: wake
+-- Something is new for the thread: `seq` moves, so that an owner who is just letting go sees it.
+with woken as (
+  update sayso.leases
+  set
+    seq = seq + 1,
+    ready_at = least(ready_at, coalesce($2, now()))
+  where thread_id = $1
+  returning scope, ready_at
+)
+select
+  case when ready_at <= now() then pg_notify('sayso_ready', scope) end as told
+from woken;
+
+-- name: claim
+-- Take what has run out first, then what is ready; `skip locked`, so nobody waits and no order
+-- of locks matters. Only the count of crashes after this claim decides who runs alone.
+with expired as materialized (
+  select thread_id
+  from sayso.leases
+  where
+    owner is not null
+    and lease_until < now()
+    and scope = any($2::text[])
+    and (crashes + 1 >= $5) = $6
+  order by lease_until
+  limit $3
+  for no key update skip locked
+),
+ready as materialized (
+  select thread_id
+  from sayso.leases
+  where
+    owner is null
+    and ready_at <= now()
+    and scope = any($2::text[])
+    and (crashes >= $5) = $6
+  order by ready_at
+  limit greatest($3 - (select count(*) from expired), 0)
+  for no key update skip locked
+),
+mine as (
+  select thread_id, true as taken_over from expired
+  union all
+  select thread_id, false as taken_over from ready
+)
+update sayso.leases as lease
+set
+  epoch = lease.epoch + 1,
+  owner = $1,
+  lease_until = now() + make_interval(secs => $4),
+  ready_at = null,
+  crashes = lease.crashes + mine.taken_over::integer
+from mine
+where lease.thread_id = mine.thread_id
+returning lease.thread_id, lease.epoch, lease.seq, lease.crashes, mine.taken_over;
+
+-- name: extend
+-- Push the end of all held leases on, in id order, as everybody who locks several must.
+with held as materialized (
+  select lease.thread_id
+  from sayso.leases as lease
+  join unnest($1::text[], $2::bigint[], $3::text[]) as mine (thread_id, epoch, owner)
+    on
+      lease.thread_id = mine.thread_id
+      and lease.epoch = mine.epoch
+      and lease.owner = mine.owner
+  order by lease.thread_id
+  for no key update of lease
+)
+update sayso.leases as lease
+set lease_until = now() + make_interval(secs => $4)
+from held
+where lease.thread_id = held.thread_id
+returning lease.thread_id;
+
+-- name: hold
+-- The fence as a statement of its own: no row means that somebody else owns the thread.
+select true as held
+from sayso.leases
+where thread_id = $1 and epoch = $2 and owner = $3
+for no key update;
+
+-- name: release
+-- Let go by compare-and-set: where `seq` moved since the claim, what moved it stays due.
+update sayso.leases
+set
+  owner = null,
+  lease_until = null,
+  ready_at = case when seq = $4 then $5 else least(ready_at, $5) end,
+  crashes = case when $6 then 0 else crashes end
+where thread_id = $1 and epoch = $2 and owner = $3
+returning seq = $4 as rested;
+
+-- name: lock
+-- Wait for the row; the caller bounds how long.
+select true as locked
+from sayso.leases
+where thread_id = $1
+for no key update;
+
+-- name: seize
+-- Raise the epoch and put the owner out; what that owner was feeding becomes due again.
+with seized as (
+  select thread_id, owner is not null as was_owned
+  from sayso.leases
+  where thread_id = $1
+  for no key update
+)
+update sayso.leases as lease
+set
+  epoch = lease.epoch + 1,
+  owner = null,
+  lease_until = null,
+  ready_at = case when seized.was_owned then least(lease.ready_at, now()) else lease.ready_at end
+from seized
+where lease.thread_id = seized.thread_id
+returning lease.epoch, pg_notify('sayso_seized', lease.thread_id);
+
+-- name: forgive
+-- Forget the crashes: from now on the thread is run beside others again.
+update sayso.leases
+set crashes = 0
+where thread_id = $1;
+
+-- name: owned
+-- Which threads have an owner now, of these or, for null, of all.
+select thread_id
+from sayso.leases
+where
+  owner is not null
+  and ($1::text[] is null or thread_id = any($1::text[]));
+
+-- name: standings
+-- What the leases of some threads say now, without a lock: for status and for people.
+select thread_id, scope, epoch, owner, lease_until, ready_at, crashes
+from sayso.leases
+where thread_id = any($1::text[]);
