@@ -1,0 +1,68 @@
+"""What can go wrong with graphs, threads and reviews.
+
+SaysoError (checkpoints.errors)
+├── GraphNotLoaded     the name in the configuration leads to no graph
+├── UnknownGraph       no graph of that name is configured
+├── UnknownThread      no thread has that id
+├── UnknownReview      no review has that id
+├── FileRefused        a file of the chat could not be had; ``reason`` is a clause
+└── LoopStuck          a node blocks the loop that all graphs share
+"""
+
+from __future__ import annotations
+
+from checkpoints.errors import SaysoError
+
+
+class GraphNotLoaded(SaysoError):
+    """A configured graph could not be loaded; the others still serve."""
+
+    def __init__(self, name: str, detail: str) -> None:
+        self.name = name
+        self.detail = detail
+        super().__init__(f"Graph {name} cannot be loaded: {detail}.")
+
+
+class UnknownGraph(SaysoError):
+    """No graph of that name is configured."""
+
+    def __init__(self, name: str, known: tuple[str, ...] = ()) -> None:
+        self.name = name
+        have = f"Configured are: {', '.join(known)}." if known else "None is configured."
+        super().__init__(f"There is no graph called {name}. {have}")
+
+
+class UnknownThread(SaysoError):
+    """No thread has that id."""
+
+    def __init__(self, thread_id: str) -> None:
+        self.thread_id = thread_id
+        super().__init__(f"There is no thread {thread_id}. `sayso threads list` shows all.")
+
+
+class UnknownReview(SaysoError):
+    """No review has that id."""
+
+    def __init__(self, review_id: object) -> None:
+        self.review_id = review_id
+        super().__init__(f"There is no review {review_id}. `sayso reviews list` shows all.")
+
+
+class FileRefused(SaysoError):
+    """A file could not be had; ``reason`` is a clause: "it is larger than 10 MB"."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"The file was not read: {reason}.")
+
+
+class LoopStuck(SaysoError):
+    """A node has blocked the loop of the graphs for so long that the process must end."""
+
+    def __init__(self, seconds: float, nodes: tuple[str, ...]) -> None:
+        self.nodes = nodes
+        super().__init__(
+            f"The loop of the graphs has not moved for {seconds:.0f} s; running: "
+            f"{', '.join(nodes) or 'nothing known'}. A node there blocks: make it async or a "
+            "plain function. This worker ends so that others take over."
+        )

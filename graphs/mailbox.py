@@ -1,0 +1,126 @@
+"""The mailbox: the rows that wait to be fed to a thread.
+
+Four kinds: `start` (the first input), `say` (a further turn), `answer` (to a decided review) and
+`retry` (go on without input). The identity column is their order. One owner at a time feeds them,
+the oldest first among those that can be fed now: while a question is open an answer or a retry
+can, a start or a say waits. `seq` on the lease only says that something is new; the rows are the
+truth, and settle computes from them when the thread is ready again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+from checkpoints import leases
+from checkpoints.database import Connection, Database, queries
+
+SQL = queries(__file__)
+Kind: TypeAlias = Literal["start", "answer", "say", "retry"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row that waits; of an answer also the interrupt that it is for."""
+
+    id: int
+    kind: Kind
+    body: Mapping[str, Any]
+    review_id: int | None
+    interrupt_id: str | None
+    answer: str | None
+    due_at: datetime
+
+    @property
+    def run_id(self) -> str:
+        """The same at every attempt, so that the engine knows what it was fed before."""
+        return str(self.id)
+
+
+async def put(
+    connection: Connection,
+    thread_id: str,
+    kind: Kind,
+    *,
+    body: Mapping[str, Any] | None = None,
+    key: str | None = None,
+    review_id: int | None = None,
+    answer: str | None = None,
+    due_in_seconds: float = 0.0,
+    unwoken: bool = False,
+    consumed: bool = False,
+) -> int:
+    """Put a row in; waking the thread is the caller's, in the same transaction.
+
+    Args:
+        unwoken: the lease could not be locked in time, so the poll has to wake the thread.
+        consumed: it is only kept with the record and never fed.
+
+    Raises:
+        Conflict: `mailbox_key` or `mailbox_one_answer`: it is there already.
+    """
+    stored: int = await connection.fetchval(
+        SQL.put,
+        thread_id,
+        kind,
+        dict(body or {}),
+        key,
+        review_id,
+        answer,
+        due_in_seconds,
+        unwoken,
+        consumed,
+    )
+    return stored
+
+
+async def has_key(connection: Connection, thread_id: str, key: str) -> bool:
+    """Whether a row with this key was put in before."""
+    return bool(await connection.fetchval(SQL.has_key, thread_id, key))
+
+
+async def waiting(connection: Connection | Database, thread_id: str) -> list[Row]:
+    """The rows that wait and are due, oldest first."""
+    return [Row(**dict(row)) for row in await connection.fetch(SQL.waiting, thread_id)]
+
+
+async def consume(connection: Connection, ids: Sequence[int]) -> None:
+    """Say that these rows were fed, or that their answer was taken."""
+    await connection.execute(SQL.consume, list(ids))
+
+
+async def consume_all(connection: Connection, thread_id: str) -> None:
+    """Say that nothing of what waits will be fed any more."""
+    await connection.execute(SQL.consume_all, thread_id)
+
+
+async def consume_retries(connection: Connection, thread_id: str) -> None:
+    """Drop the retries that wait: the thread has just been run."""
+    await connection.execute(SQL.consume_retries, thread_id)
+
+
+async def hurry(connection: Connection, thread_id: str) -> bool:
+    """Make a retry that waits for its time due now; False when none waits."""
+    return bool(await connection.fetchval(SQL.hurry, thread_id))
+
+
+async def next_due(connection: Connection, thread_id: str, *, resting: str) -> datetime | None:
+    """When the next row can be fed, None while all wait; for where the thread rests now.
+
+    Args:
+        resting: "open" (a question is), "failed", or "free".
+    """
+    due: datetime | None = await connection.fetchval(SQL.next_due, thread_id, resting)
+    return due
+
+
+async def wake_unwoken(connection: Connection, limit: int = 100) -> int:
+    """Wake the threads whose rows were committed without the lease's lock; how many."""
+    rows = await connection.fetch(SQL.unwoken, limit)
+    # In id order, as every place that takes several leases.
+    for thread_id in sorted({row["thread_id"] for row in rows}):
+        await leases.wake(connection, thread_id)
+    await connection.execute(SQL.woken, [row["id"] for row in rows])
+    return len(rows)

@@ -1,0 +1,169 @@
+"""Who may do what: pure rules over plain values, no database and no chat.
+
+Everything here answers "may this person" with None for yes or with a `Refusal` whose reason is
+one of a few codes; the words for people are the surface's. An empty list is nobody, somebody we
+could not look up is refused, and a rule that is missing lets nobody decide.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import rfc8785
+
+from graphs.specs import GraphSpec, Operators, People, Rule
+
+
+class Reason(StrEnum):
+    """Why somebody was refused."""
+
+    CANNOT_CHECK = "cannot_check"  # could not find out who it is, or their groups
+    NOT_ALLOWED = "not_allowed"
+    REQUESTER = "requester"  # the requester may not decide the own request
+    GUEST = "guest"
+    OTHER_ORGANISATION = "other_organisation"
+    DEACTIVATED = "deactivated"
+    BOT = "bot"
+    NOBODY_MAY = "nobody_may"  # no rule, or one that names nobody
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why not; `reason` is a code, `rule` the one that was asked, if any."""
+
+    reason: Reason
+    rule: Rule | None = None
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody as the chat knows them now.
+
+    `known` is False where nobody could be asked. `groups` are the user groups they belong to, as
+    far as the caller looked; None where that could not be found out.
+    """
+
+    id: str
+    team: str
+    name: str = ""
+    is_guest: bool = False
+    is_stranger: bool = False
+    is_bot: bool = False
+    deleted: bool = False
+    known: bool = True
+    groups: frozenset[str] | None = frozenset()
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The `[[reviews]]` rules in their order, and the operators."""
+
+    rules: tuple[Rule, ...] = ()
+    operators: Operators = field(default_factory=Operators)
+
+    def rule_for(self, graph: str, node: str) -> Rule | None:
+        """The first rule that matches, or None: then nobody may decide."""
+        return next((rule for rule in self.rules if rule.matches(graph, node)), None)
+
+
+def may_decide(rule: Rule | None, person: Person, requester: str) -> Refusal | None:
+    """Whether the person may decide what stands under the rule."""
+    if rule is None or rule.approvers.is_empty():
+        return Refusal(Reason.NOBODY_MAY, rule)
+    if refusal := _as_a_person(person, guests=rule.guests_may_decide):
+        return Refusal(refusal, rule)
+    named = _named(rule.approvers, person)
+    if named is None:
+        return Refusal(Reason.CANNOT_CHECK, rule)
+    if person.id == requester and not rule.requester_may_decide:
+        return Refusal(Reason.REQUESTER, rule)
+    return None if named else Refusal(Reason.NOT_ALLOWED, rule)
+
+
+def may_start(spec: GraphSpec, person: Person) -> Refusal | None:
+    """Whether the person may start the graph; without `starters`, every full member may."""
+    if refusal := _as_a_person(person, guests=spec.starters is not None):
+        return Refusal(refusal)
+    if spec.starters is None:
+        return None
+    return _among(spec.starters, person)
+
+
+def may_view(
+    spec: GraphSpec | None,
+    policy: Policy,
+    person: Person,
+    *,
+    requester: str,
+    rules: tuple[Rule, ...] = (),
+) -> Refusal | None:
+    """Whether the person may see the details: requester, approvers, operators and viewers may.
+
+    Args:
+        rules: those of the thread's reviews, whose approvers may look.
+    """
+    if refusal := _as_a_person(person, guests=True):
+        return Refusal(refusal)
+    if person.id == requester:
+        return None
+    lists: list[People] = [policy.operators, *(rule.approvers for rule in rules)]
+    if spec is not None:
+        lists.append(spec.viewers)
+    return _among_any(lists, person)
+
+
+def may_operate(operators: Operators, person: Person) -> Refusal | None:
+    """Whether the person may cancel, retry and unpark."""
+    if refusal := _as_a_person(person, guests=False):
+        return Refusal(refusal)
+    return _among(operators, person)
+
+
+def may_withdraw(operators: Operators, person: Person, requester: str) -> Refusal | None:
+    """Whether the person may withdraw a request: who asked for it, and operators."""
+    return None if person.id == requester else may_operate(operators, person)
+
+
+def fingerprint(rule: Rule | None) -> str:
+    """A hash of the rule, the same for the same rule everywhere; "" for none."""
+    if rule is None:
+        return ""
+    return hashlib.sha256(rfc8785.dumps(rule.model_dump(mode="json"))).hexdigest()
+
+
+def _as_a_person(person: Person, *, guests: bool) -> Reason | None:
+    if not person.known:
+        return Reason.CANNOT_CHECK
+    if person.deleted:
+        return Reason.DEACTIVATED
+    if person.is_bot:
+        return Reason.BOT
+    if person.is_stranger:
+        return Reason.OTHER_ORGANISATION
+    if person.is_guest and not guests:
+        return Reason.GUEST
+    return None
+
+
+def _among(people: People, person: Person) -> Refusal | None:
+    return _among_any([people], person)
+
+
+def _among_any(lists: list[People], person: Person) -> Refusal | None:
+    answers = [_named(people, person) for people in lists]
+    if True in answers:
+        return None
+    return Refusal(Reason.CANNOT_CHECK if None in answers else Reason.NOT_ALLOWED)
+
+
+def _named(people: People, person: Person) -> bool | None:
+    """Whether the list names the person; None where it depends on groups nobody could read."""
+    if person.id in people.users:
+        return True
+    if not people.groups:
+        return False
+    if person.groups is None:
+        return None
+    return not person.groups.isdisjoint(people.groups)

@@ -1,0 +1,38 @@
+"""What graphs/ needs from the house above it: small functions that the composition root hands in.
+
+`graphs/` knows neither Slack nor posts. It says inside its own transactions what should be shown
+(`Wish`), and asks for the bytes of a file that the chat named (`Fetch`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from checkpoints.database import Connection
+
+if TYPE_CHECKING:
+    from graphs.threads import FileRef
+
+CARD: Final = "card"  # id: a review whose audience is the reviewers
+ASK: Final = "ask"  # id: a review whose audience is the requester
+PROGRESS: Final = "progress"  # id: a thread
+OUTCOME: Final = "outcome"  # id: a thread that ended: done, failed, cancelled
+NOTICE: Final = "notice"  # id: "thread:ID" or "review:ID" that needs an operator's hand
+
+Wish: TypeAlias = Callable[[Connection, str, str], Awaitable[None]]
+"""`wish(connection, kind, id)`: this should be shown, or shown anew; part of the transaction."""
+
+Fetch: TypeAlias = Callable[["FileRef"], Awaitable[bytes]]
+"""`fetch(file)`: the bytes of a file the chat named; raises `graphs.errors.FileRefused`."""
+
+
+async def no_wish(connection: Connection, kind: str, subject: str) -> None:
+    """Wish for nothing: where nobody shows anything."""
+
+
+async def no_fetch(file: FileRef) -> bytes:
+    """Fetch nothing: where there is no chat that could name a file."""
+    from graphs.errors import FileRefused
+
+    raise FileRefused("this process has no access to the files of the chat")

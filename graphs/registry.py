@@ -1,0 +1,171 @@
+"""The registry: which graphs are configured, and the loaded graph behind each name.
+
+A graph that cannot be loaded is one clear line, and the others still serve. Loading imports the
+user's module, so only a worker (and `sayso check`) does it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeAlias
+
+from langgraph.graph import StateGraph
+from langgraph.pregel import Pregel
+
+from graphs.errors import GraphNotLoaded, UnknownGraph
+from graphs.reviews import Audience
+from graphs.specs import GraphSpec
+from graphs.threads import Message
+
+Graph: TypeAlias = Pregel[Any, Any, Any, Any]
+Intake: TypeAlias = Callable[[Message], tuple[Any, str | None]]
+"""A pure function: a message to (the graph's input, the customer's name or id, if any)."""
+
+
+@dataclass(frozen=True)
+class LoadedGraph:
+    """A graph that can be run, and everything its configuration says of it."""
+
+    name: str
+    graph: Graph
+    spec: GraphSpec
+    intake: Intake
+
+    @property
+    def turns(self) -> bool:
+        """Whether later messages are further turns: as configured, else with a messages channel."""
+        if self.spec.replies is not None:
+            return self.spec.replies == "turns"
+        return "messages" in self.graph.channels
+
+    def audience(self, node: str) -> Audience:
+        """Who is asked by the node: reviewers, unless its template says the requester."""
+        template = self.spec.template(node)
+        return template.audience if template is not None else "reviewers"
+
+
+@dataclass(frozen=True)
+class Registry:
+    """The loaded graphs, and for each of the others the line that says why it is not."""
+
+    specs: Mapping[str, GraphSpec]
+    loaded: Mapping[str, LoadedGraph] = field(default_factory=dict)
+    problems: Mapping[str, GraphNotLoaded] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, specs: Mapping[str, GraphSpec], base: Path | None = None) -> Registry:
+        """Load every configured graph.
+
+        Args:
+            base: the folder of the configuration file; `./file.py` is relative to it.
+        """
+        loaded: dict[str, LoadedGraph] = {}
+        problems: dict[str, GraphNotLoaded] = {}
+        for name, spec in specs.items():
+            try:
+                loaded[name] = load(name, spec, base or Path.cwd())
+            except GraphNotLoaded as problem:
+                problems[name] = problem
+        return cls(dict(specs), loaded, problems)
+
+    def get(self, name: str) -> LoadedGraph:
+        """The graph of that name.
+
+        Raises:
+            UnknownGraph: none is configured under it.
+            GraphNotLoaded: it is configured and cannot be loaded.
+        """
+        if name in self.loaded:
+            return self.loaded[name]
+        if name in self.problems:
+            raise self.problems[name]
+        raise UnknownGraph(name, tuple(self.specs))
+
+    def scopes(self, team: str) -> list[str]:
+        """The scopes of leases that a worker of this team may claim."""
+        return [f"{team}/{name}" for name in self.loaded]
+
+
+def load(name: str, spec: GraphSpec, base: Path) -> LoadedGraph:
+    """Load one graph and its intake.
+
+    Raises:
+        GraphNotLoaded: with one clause that says why.
+    """
+    found = _attribute(name, spec.path, base)
+    if isinstance(found, StateGraph):
+        try:
+            found = found.compile(name=name)
+        except Exception as error:
+            raise GraphNotLoaded(name, f"it does not compile: {_line(error)}") from error
+    if not isinstance(found, Pregel):
+        kind = type(found).__name__
+        raise GraphNotLoaded(name, f"{spec.path} is a {kind}, not a LangGraph graph")
+    intake = _attribute(name, spec.intake, base) if spec.intake else default_intake(found)
+    if not callable(intake):
+        raise GraphNotLoaded(name, f"its intake {spec.intake} is not a function")
+    return LoadedGraph(name, found, spec, intake)
+
+
+def default_intake(graph: Graph) -> Intake:
+    """The intake of a graph that names none: the next message of a chat, or text and documents."""
+    if "messages" in graph.channels:
+        return lambda message: ({"messages": [{"role": "user", "content": message.text}]}, None)
+    known = set(graph.channels)
+
+    def intake(message: Message) -> tuple[Any, str | None]:
+        given = {"text": message.text, "documents": message.document_ids()}
+        return {key: value for key, value in given.items() if key in known or not known}, None
+
+    return intake
+
+
+def _attribute(name: str, path: str, base: Path) -> Any:
+    where, _, attribute = path.rpartition(":")
+    try:
+        module = (
+            _from_file(where, base) if where.endswith(".py") else importlib.import_module(where)
+        )
+    except (Exception, SystemExit) as error:
+        raise GraphNotLoaded(name, f"{where} cannot be imported: {_line(error)}") from error
+    value: Any = module
+    for part in attribute.split("."):
+        if not hasattr(value, part):
+            raise GraphNotLoaded(name, f"{where} has no {attribute}")
+        value = getattr(value, part)
+    return value
+
+
+def _from_file(where: str, base: Path) -> ModuleType:
+    file = (base / where).resolve()  # an absolute `where` wins over the base
+    if not file.is_file():
+        raise FileNotFoundError(f"there is no file {file}")
+    # One module for one file, however many graphs name it: its classes must be the same.
+    name = f"sayso_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    found = importlib.util.spec_from_file_location(name, file)
+    if found is None or found.loader is None:
+        raise ImportError(f"{file} is no Python file")
+    module = importlib.util.module_from_spec(found)
+    if str(file.parent) not in sys.path:
+        sys.path.append(str(file.parent))  # last: its neighbours, never in place of something else
+    sys.modules[name] = module
+    try:
+        found.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _line(error: BaseException) -> str:
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {text[0][:200]}" if text else type(error).__name__

@@ -1,0 +1,208 @@
+-- name: lock_interrupt
+-- The review of an interrupt, locked; one that was withdrawn does not count.
+select id, status, hash
+from sayso.reviews
+where thread_id = $1
+  and interrupt_id = $2
+  and status <> 'withdrawn'
+for no key update;
+
+-- name: open
+-- Open a review.
+insert into sayso.reviews
+  (thread_id, graph, node, interrupt_id, checkpoint_id, kind, audience, question, question_type,
+   question_bytes, schema, hash)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+returning id;
+
+-- name: open_item
+-- Open one of its items, under the rule of now.
+insert into sayso.items (review_id, item, rule, rule_hash)
+values ($1, $2, $3, $4);
+
+-- name: revise
+-- The node asks something else under the same interrupt: a new revision.
+update sayso.reviews
+set question = $2,
+    question_type = $3,
+    question_bytes = $4,
+    schema = $5,
+    hash = $6,
+    checkpoint_id = $7,
+    revision = revision + 1
+where id = $1
+  and status = 'open';
+
+-- name: lapse
+-- Votes for what is no longer on the card do not count.
+update sayso.votes
+set lapsed_at = now()
+where review_id = $1
+  and lapsed_at is null;
+
+-- name: withdraw_gone
+-- Withdraw the open reviews whose interrupt is gone; locked in id order.
+with gone as (
+  select id
+  from sayso.reviews
+  where thread_id = $1
+    and status = 'open'
+    and interrupt_id <> all ($2::text[])
+  order by id
+  for no key update
+)
+update sayso.reviews as r
+set status = 'withdrawn',
+    closed_because = $3,
+    closed_at = now()
+from gone
+where r.id = gone.id
+  and r.status = 'open'
+returning r.id;
+
+-- name: set_aside
+-- Withdraw a decided review whose answer the node could not use.
+update sayso.reviews
+set status = 'withdrawn',
+    closed_because = $2
+where id = $1
+  and status = 'decided';
+
+-- name: close
+-- Close an open review; no row where somebody was first.
+update sayso.reviews
+set status = $2,
+    closed_at = coalesce($3, now())
+where id = $1
+  and status = 'open'
+returning id;
+
+-- name: decide_item
+-- Decide an open item; no row where somebody was first.
+update sayso.items
+set status = 'decided',
+    verb = $3,
+    outcome = $4,
+    answer = $5,
+    note = $6,
+    decided_by = $7,
+    decided_by_name = $8,
+    decided_at = coalesce($9, now())
+where review_id = $1
+  and item = $2
+  and status = 'open'
+returning item;
+
+-- name: open_items
+-- How many items of a review are open.
+select count(*)
+from sayso.items
+where review_id = $1
+  and status = 'open';
+
+-- name: store_answer
+-- Keep what was made of a message, once.
+update sayso.items
+set answer = $2
+where review_id = $1
+  and item = 0
+  and answer is null;
+
+-- name: lock_open
+-- Lock the open reviews of a thread, in id order.
+select id
+from sayso.reviews
+where thread_id = $1
+  and status = 'open'
+order by id
+for no key update;
+
+-- name: shown_of_thread
+-- The reviews of a thread that may be shown somewhere.
+select id, audience
+from sayso.reviews
+where thread_id = $1
+order by id;
+
+-- name: read
+-- Reviews, oldest first.
+select
+  r.id, r.thread_id, r.graph, r.node, r.interrupt_id, r.checkpoint_id, r.kind, r.audience,
+  r.question, r.schema, r.hash, r.revision, r.status, r.closed_because, r.opened_at, r.closed_at,
+  t.requester
+from sayso.reviews as r
+join sayso.threads as t on t.id = r.thread_id
+where ($1::bigint[] is null or r.id = any ($1::bigint[]))
+  and ($2::text is null or r.thread_id = $2)
+  and ($3::text is null or r.status = $3)
+order by r.id
+limit $4;
+
+-- name: items
+-- The items of some reviews.
+select
+  review_id, item, rule, status, verb, outcome, answer, note, decided_by, decided_by_name,
+  decided_at
+from sayso.items
+where review_id = any ($1::bigint[])
+order by review_id, item;
+
+-- name: votes
+-- The votes on some reviews, oldest first.
+select
+  review_id, item, voter, voter_name, verb, answer, answer_hash, note, via, revision, cast_at,
+  lapsed_at
+from sayso.votes
+where review_id = any ($1::bigint[])
+order by id;
+
+-- name: lock_item
+-- What a vote has to know, read again under the locks of review and item. In a later statement
+-- than the lock of the review: a statement that waited still sees its old snapshot of the rest.
+select
+  r.status, r.audience, r.revision, r.question, r.schema, r.hash, r.closed_because, r.kind,
+  r.interrupt_id, r.graph, r.node, i.rule, i.status as item_status, i.verb, i.outcome, i.note,
+  i.decided_by, i.decided_by_name, i.decided_at, t.requester, t.mark
+from sayso.reviews as r
+join sayso.items as i on i.review_id = r.id and i.item = $2
+join sayso.threads as t on t.id = r.thread_id
+where r.id = $1;
+
+-- name: lock_review
+-- Lock a review's row and say which thread it is of.
+select thread_id
+from sayso.reviews
+where id = $1
+for no key update;
+
+-- name: thread_of
+-- Which thread a review is of, without a lock.
+select thread_id
+from sayso.reviews
+where id = $1;
+
+-- name: decided
+-- What was decided on a thread, oldest first, for its nodes.
+select
+  r.interrupt_id, r.node, r.audience, i.verb, i.outcome, i.answer, i.note, i.decided_at,
+  i.decided_by, i.decided_by_name,
+  coalesce(
+    (
+      select jsonb_agg(jsonb_build_object('id', v.voter, 'name', v.voter_name) order by v.id)
+      from sayso.votes as v
+      join sayso.votes as won
+        on won.review_id = v.review_id and won.item = v.item and won.voter = i.decided_by
+          and won.lapsed_at is null
+      where v.review_id = r.id
+        and v.item = i.item
+        and v.lapsed_at is null
+        and v.answer_hash = won.answer_hash
+    ),
+    '[]'
+  ) as voters
+from sayso.reviews as r
+join sayso.items as i on i.review_id = r.id
+where r.thread_id = $1
+  and i.status = 'decided'
+  and r.status in ('decided', 'expired')
+order by i.decided_at, r.id;

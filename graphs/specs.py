@@ -1,0 +1,118 @@
+"""What `sayso.toml` says of graphs, reviews and people, as frozen values.
+
+`bot/settings.py` parses the file into these and hands them down; nothing here reads a file.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+
+from graphs.templates import Template
+
+_DURATION = re.compile(r"^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$")
+_UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def seconds(value: Any) -> float:
+    """Read a duration such as "10s", "1m", "4h" or "3d" as seconds.
+
+    Raises:
+        ValueError: it is none.
+    """
+    found = _DURATION.match(value.strip()) if isinstance(value, str) else None
+    if found is None:
+        raise ValueError(f'{value!r} is no duration; write for example "10s", "1m" or "4h"')
+    return float(found[1]) * _UNIT_SECONDS[found[2]]
+
+
+def _seconds(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else seconds(value)
+
+
+Seconds = Annotated[float, BeforeValidator(_seconds)]
+
+
+class _Spec(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class People(_Spec):
+    """Users and user groups by id; with both empty it is nobody, never everybody."""
+
+    users: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+    def is_empty(self) -> bool:
+        """Whether it names nobody at all."""
+        return not self.users and not self.groups
+
+
+class Operators(People):
+    """Who is told when something needs a hand, and may cancel, retry and unpark."""
+
+    channel: str | None = None
+
+
+class Rule(_Spec):
+    """One `[[reviews]]` entry: which questions it is for, who decides them, where they are shown.
+
+    A review keeps the rule it was opened under, as JSON; people and groups are read now.
+    """
+
+    graph: str | None = None
+    node: str | None = None
+    channel: str | None = None
+    approvers: People = People()
+    quorum: int = Field(default=1, ge=1)
+    requester_may_decide: bool = False
+    guests_may_decide: bool = False
+    because: str = ""
+    confirm: bool = False
+
+    def matches(self, graph: str, node: str) -> bool:
+        """Whether it is for this node: the whole path, or its last name alone."""
+        if self.graph is not None and self.graph != graph:
+            return False
+        return self.node is None or self.node in (node, node.rsplit("/", 1)[-1])
+
+
+class GraphSpec(_Spec):
+    """One `[graphs.NAME]` entry."""
+
+    path: str
+    intake: str | None = None
+    title: str | None = None  # "the loan process"; without it made from the name
+    channels: tuple[str, ...] = ()
+    command: str | None = None
+    starters: People | None = None  # None: every full member of our workspace
+    viewers: People = People()
+    config: dict[str, Any] = {}  # a secret is already read and stands nested, never as a scalar
+    retry: tuple[Seconds, ...] = ()
+    labels: dict[str, str] = {}  # node name -> words
+    outcome: str | None = None  # a template over the final state
+    types: tuple[str, ...] = ()  # "package.module:Class", what a state schema does not show
+    questions: tuple[Template, ...] = ()
+    # Whether later messages are further turns (a chat) or are only kept with the record.
+    # None: turns where the graph has a `messages` channel.
+    replies: Literal["turns", "kept"] | None = None
+
+    @field_validator("path", "intake")
+    @classmethod
+    def _names_an_attribute(cls, value: str | None) -> str | None:
+        if value is not None and not value.rpartition(":")[0]:
+            raise ValueError(f"{value!r} must be `module:attribute` or `./file.py:attribute`")
+        return value
+
+    def label(self, node: str) -> str:
+        """The node's name in words: the label of the configuration, else made from the name."""
+        last = node.rsplit("/", 1)[-1]
+        given = self.labels.get(node) or self.labels.get(last)
+        return given or last.replace("_", " ").strip().capitalize()
+
+    def template(self, node: str) -> Template | None:
+        """The template of the node's question, by its path or its last name."""
+        names = (node, node.rsplit("/", 1)[-1])
+        return next((each for each in self.questions if each.node in names), None)

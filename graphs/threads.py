@@ -1,0 +1,510 @@
+"""Threads: one life of a graph, for one requester and usually one customer.
+
+**Who is authoritative.** The state of a thread is in its checkpoints, who runs it is its lease,
+what waits for it is its mailbox, what it asks are its reviews. The row in `sayso.threads` holds
+who and what for, where the thread rested last, and a *mark* where settle or an intervention gave
+one. The status is computed from all of these and stored nowhere, so it cannot disagree with them:
+
+    cancelled, held, parked   by the mark, whatever else there is
+    running                   somebody holds the lease
+    queued                    a mailbox row can be fed, now or when it is due
+    failed                    by the mark: a person must say "try again"
+    paused                    a review is open
+    done                      by the mark
+
+The verbs here are accepted by whatever process the person reached. They lock in the order lease,
+thread, review, and they wait for the lease at most half a second: a worker that is frozen inside
+its settle must not hold up a click. Where that wait was in vain the row is committed `unwoken`, and
+the workers' poll wakes the thread.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final, Literal, TypeAlias
+
+from checkpoints import leases
+from checkpoints.database import Connection, Database, Row, queries
+from checkpoints.errors import Conflict
+from checkpoints.text import clean, clean_json
+from graphs import audit, mailbox, ports, reviews
+from graphs.errors import UnknownThread
+from graphs.plain import written
+from graphs.ports import Wish, no_wish
+from memory import customers
+
+SQL = queries(__file__)
+JSON: TypeAlias = Any
+
+MAX_TEXT_CHARACTERS: Final = 40_000
+
+
+class Status(StrEnum):
+    """Where a thread stands, in the order of a life."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    PAUSED = "paused"
+    HELD = "held"
+    FAILED = "failed"
+    PARKED = "parked"
+    DONE = "done"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True)
+class FileRef:
+    """A file as the chat named it; the worker fetches it and then knows its `document_id`."""
+
+    id: str
+    name: str
+    size: int
+    url: str
+    media_type: str = ""
+    document_id: str | None = None
+
+
+@dataclass(frozen=True)
+class Message:
+    """What somebody wrote, with files; the value that a graph's `intake` is given.
+
+    When the intake sees it, every file has been stored and has its `document_id`.
+    """
+
+    text: str
+    sender: str | None = None
+    files: tuple[FileRef, ...] = ()
+
+    def document_ids(self) -> list[str]:
+        """The ids of the stored files, in their order."""
+        return [file.document_id for file in self.files if file.document_id is not None]
+
+    def to_json(self) -> dict[str, Any]:
+        """The message as a mailbox row keeps it; text is cleaned and capped."""
+        value = asdict(replace(self, text=self.text[:MAX_TEXT_CHARACTERS]))
+        cleaned: dict[str, Any] = clean_json(value)
+        return cleaned
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Message:
+        """The message of a mailbox row."""
+        files = tuple(FileRef(**file) for file in value.get("files", ()))
+        return cls(text=value["text"], sender=value.get("sender"), files=files)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The step that failed last. `attempts` counts all that the schedule has, the first included.
+
+    `retry_at` is None where a person has to say "try again"; `message` is the error's own text.
+    """
+
+    node: str
+    type: str
+    message: str
+    attempt: int
+    attempts: int
+    at: datetime
+    retry_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A thread as it stands now; `next` are the nodes it would go on with."""
+
+    id: str
+    number: int
+    team: str
+    graph: str
+    requester: str
+    customer_id: str | None
+    customer_name: str | None
+    customer_note: str | None
+    status: Status
+    mark_reason: str | None
+    next: tuple[str, ...]
+    error: Failure | None
+    outcome: str | None
+    head: str | None
+    configurable: Mapping[str, Any]
+    open_reviews: tuple[int, ...]
+    created_at: datetime
+    changed_at: datetime
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Started:
+    """The thread of this start; `created` is False where the same key had started it before."""
+
+    thread_id: str
+    created: bool
+
+
+@dataclass(frozen=True)
+class Said:
+    """What became of a message in a thread's conversation.
+
+    `answer`: it answered the requester's open question `review_id`. `kept`: a question is open
+    for others, or the graph takes no more turns, so it stays with the record. `queued`: it is the
+    next turn. `finished`: the thread has ended and takes no more. `again`: the same delivery came
+    before; nothing was done.
+    """
+
+    kind: Literal["answer", "kept", "queued", "finished", "again"]
+    review_id: int | None = None
+    message_id: int | None = None  # the mailbox row; None where nothing was stored
+
+
+@dataclass(frozen=True)
+class Retried:
+    """The thread tries again; `status` is what it was before."""
+
+    status: Status
+
+
+@dataclass(frozen=True)
+class Cancelled:
+    """The thread was ended. `running` names the step that was running, if any: what it was doing
+    outside cannot be called back."""
+
+    running: str | None
+    withdrawn: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class NotPossible:
+    """The thread is in a state in which this cannot be done; nothing was changed."""
+
+    status: Status
+
+
+async def start(
+    connection: Connection,
+    *,
+    team: str,
+    graph: str,
+    requester: str,
+    message: Message | None = None,
+    input: JSON = None,  # noqa: A002  the graph's own word
+    customer: str | None = None,
+    configurable: Mapping[str, Any] | None = None,
+    key: str | None = None,
+    actor: str | None = None,
+    wish: Wish = no_wish,
+) -> Started:
+    """Open a thread and put its start into the mailbox; the same `key` starts it only once.
+
+    Args:
+        message: goes through the graph's intake, which makes input and customer of it.
+        input: the graph's own input, used as it is; exactly one of the two is given.
+        customer: the id or the name of the customer; a new name is created.
+        actor: who did it, where that is not the requester (an operator at the command line).
+
+    Raises:
+        AmbiguousCustomer, UnknownCustomer, BadCustomerName: nothing was started.
+        ValueError: both or none of message and input, or an input that is not JSON.
+    """
+    if (message is None) == (input is None):
+        raise ValueError("a thread starts with a message or with an input, one of the two")
+    if key is not None and (known := await connection.fetchval(SQL.by_key, team, clean(key))):
+        return Started(known, created=False)
+    found = await customers.find_or_create(connection, customer) if customer is not None else None
+    thread_id = str(uuid.uuid4())
+    created = await connection.fetchval(
+        SQL.create,
+        thread_id,
+        team,
+        graph,
+        clean(requester),
+        clean(key) if key is not None else None,
+        found.id if found else None,
+        found.name if found else None,
+        clean_json(dict(configurable or {})),
+    )
+    if created is None:  # somebody else's start with this key committed in between
+        return Started(await connection.fetchval(SQL.by_key, team, clean(key or "")), created=False)
+    body = {"message": message.to_json()} if message is not None else {"input": written(input)}
+    await leases.create(connection, thread_id, f"{team}/{graph}")
+    await mailbox.put(connection, thread_id, "start", body=body)
+    await leases.wake(connection, thread_id)
+    await audit.record(
+        connection,
+        "thread.started",
+        actor=actor or requester,
+        thread_id=thread_id,
+        detail={"graph": graph, "requester": requester, "key": key, "customer": customer},
+    )
+    await wish(connection, ports.PROGRESS, thread_id)
+    return Started(thread_id, created=True)
+
+
+async def say(
+    connection: Connection,
+    thread_id: str,
+    message: Message,
+    *,
+    key: str | None = None,
+    turns: bool = False,
+    wish: Wish = no_wish,
+) -> Said:
+    """Take what somebody wrote in the thread's conversation.
+
+    1. The requester's message answers the oldest question that is open for the requester.
+    2. While another question is open it is kept; the question stays.
+    3. Where the graph takes further turns (`turns`, see `LoadedGraph.turns`) it is the next one.
+    4. Otherwise it is kept with the record, or the thread has ended.
+
+    Raises:
+        UnknownThread
+    """
+    woken = await leases.lock(connection, thread_id)
+    row = await connection.fetchrow(SQL.lock, thread_id)
+    if row is None:
+        raise UnknownThread(thread_id)
+    key = clean(key) if key is not None else None
+    if key is not None and await mailbox.has_key(connection, thread_id, key):
+        return Said("again")
+    open_ = await reviews.open_of_thread(connection, thread_id)
+    mine = [each for each in open_ if each.audience == "requester"]
+    body = {"message": message.to_json()}
+    if mine and message.sender == row["requester"] and row["mark"] is None:
+        return await _answer(connection, mine[0], message, body, key, woken=woken, wish=wish)
+    if row["mark"] == "cancelled" or (row["mark"] == "done" and not turns):
+        return Said("finished")
+    feeds = turns and not open_
+    stored = await mailbox.put(
+        connection,
+        thread_id,
+        "say",
+        body=body,
+        key=key,
+        unwoken=feeds and not woken,
+        consumed=not turns,
+    )
+    if feeds and woken and row["mark"] in (None, "done"):
+        await leases.wake(connection, thread_id)
+    await audit.record(
+        connection, "thread.said", actor=message.sender or "", thread_id=thread_id,
+        detail={"message": stored, "files": len(message.files)},
+    )  # fmt: skip
+    for each in open_:
+        await wish(
+            connection, ports.CARD if each.audience == "reviewers" else ports.ASK, str(each.id)
+        )
+    return Said("queued" if feeds else "kept", message_id=stored)
+
+
+async def get(connection: Connection | Database, thread_id: str) -> Thread:
+    """The thread as it stands now.
+
+    Raises:
+        UnknownThread
+    """
+    found = await find(connection, thread_id)
+    if found is None:
+        raise UnknownThread(thread_id)
+    return found
+
+
+async def find(connection: Connection | Database, thread_id: str) -> Thread | None:
+    """The thread as it stands now, or None."""
+    rows = await _read(connection, ids=[thread_id])
+    return rows[0] if rows else None
+
+
+async def list_(
+    connection: Connection | Database,
+    *,
+    status: Status | str | None = None,
+    graph: str | None = None,
+    requester: str | None = None,
+    limit: int = 200,
+) -> list[Thread]:
+    """The newest threads, newest first."""
+    return await _read(
+        connection,
+        status=str(status) if status is not None else None,
+        graph=graph,
+        requester=requester,
+        limit=limit,
+    )
+
+
+async def messages(connection: Connection | Database, thread_id: str) -> list[Message]:
+    """What was written to the thread, oldest first, whatever became of it."""
+    rows = await connection.fetch(SQL.messages, thread_id)
+    return [Message.from_json(row["message"]) for row in rows]
+
+
+async def retry(
+    connection: Connection,
+    thread_id: str,
+    *,
+    by: str,
+    wish: Wish = no_wish,
+) -> Retried | NotPossible:
+    """Try again: a failed thread goes on at the step that failed, a parked or held one is let go.
+
+    One that waits for its next attempt makes it now. Whether `by` may is the caller's check.
+
+    Raises:
+        UnknownThread
+    """
+    woken = await leases.lock(connection, thread_id)
+    row = await connection.fetchrow(SQL.lock, thread_id)
+    if row is None:
+        raise UnknownThread(thread_id)
+    before = await get(connection, thread_id)
+    mended = before.status in (Status.FAILED, Status.PARKED, Status.HELD)
+    if not mended and not await mailbox.hurry(connection, thread_id):
+        return NotPossible(before.status)
+    if mended:
+        await connection.execute(SQL.clear_mark, thread_id)
+        if before.status is Status.PARKED:
+            await leases.seize(connection, thread_id)
+            await leases.forgive(connection, thread_id)
+        await mailbox.put(connection, thread_id, "retry", unwoken=not woken)
+    if woken:
+        await leases.wake(connection, thread_id)
+    await audit.record(
+        connection, "thread.retried", actor=by, thread_id=thread_id,
+        detail={"was": before.status},
+    )  # fmt: skip
+    await _show(connection, thread_id, wish)
+    return Retried(before.status)
+
+
+async def cancel(
+    connection: Connection,
+    thread_id: str,
+    *,
+    by: str,
+    reason: str = "",
+    what: Literal["cancelled", "withdrawn"] = "cancelled",
+    wish: Wish = no_wish,
+) -> Cancelled | NotPossible:
+    """End a thread now: its owner is cut off, its open reviews are withdrawn.
+
+    `what` is "withdrawn" where the requester took the request back. Whether `by` may is the
+    caller's check.
+
+    Raises:
+        UnknownThread
+    """
+    before = await get(connection, thread_id)
+    if before.status in (Status.DONE, Status.CANCELLED):
+        return NotPossible(before.status)
+    await leases.seize(connection, thread_id)
+    if await connection.fetchval(SQL.mark, thread_id, "cancelled", clean(reason) or what) is None:
+        return NotPossible((await get(connection, thread_id)).status)
+    running = await connection.fetchval(SQL.running_step, thread_id)
+    closed = await reviews.withdraw_all(connection, thread_id, because=clean(reason) or what)
+    await mailbox.consume_all(connection, thread_id)
+    await audit.record(
+        connection, f"thread.{what}", actor=by, thread_id=thread_id,
+        detail={"reason": reason, "was": before.status, "running": running, "withdrew": closed},
+    )  # fmt: skip
+    await _show(connection, thread_id, wish)
+    await wish(connection, ports.OUTCOME, thread_id)
+    return Cancelled(running, tuple(closed))
+
+
+async def withdraw(
+    connection: Connection,
+    thread_id: str,
+    *,
+    by: str,
+    reason: str = "",
+    wish: Wish = no_wish,
+) -> Cancelled | NotPossible:
+    """Take the request back: `cancel` by whom it belongs to.
+
+    Raises:
+        UnknownThread
+    """
+    return await cancel(connection, thread_id, by=by, reason=reason, what="withdrawn", wish=wish)
+
+
+async def _answer(
+    connection: Connection,
+    review: reviews.Review,
+    message: Message,
+    body: Mapping[str, Any],
+    key: str | None,
+    *,
+    woken: bool,
+    wish: Wish,
+) -> Said:
+    """Let the requester's message answer a question; what the node gets of it the worker makes."""
+    if not await reviews.close_by_message(connection, review.id, message):
+        return Said("again")  # another message was first; the caller's lock makes this rare
+    try:
+        stored = await mailbox.put(
+            connection,
+            review.thread_id,
+            "answer",
+            body=body,
+            key=key,
+            review_id=review.id,
+            unwoken=not woken,
+        )
+    except Conflict:
+        return Said("again")
+    if woken:
+        await leases.wake(connection, review.thread_id)
+    await audit.record(
+        connection, "review.answered", actor=message.sender or "", thread_id=review.thread_id,
+        review_id=review.id, detail={"message": stored, "files": len(message.files)},
+    )  # fmt: skip
+    await wish(connection, ports.ASK, str(review.id))
+    await wish(connection, ports.PROGRESS, review.thread_id)
+    return Said("answer", review.id, stored)
+
+
+async def _show(connection: Connection, thread_id: str, wish: Wish) -> None:
+    """Wish everything that shows the thread shown anew."""
+    for review_id, audience in await reviews.shown_of_thread(connection, thread_id):
+        await wish(connection, ports.CARD if audience == "reviewers" else ports.ASK, str(review_id))
+    await wish(connection, ports.PROGRESS, thread_id)
+
+
+async def _read(
+    connection: Connection | Database,
+    *,
+    ids: Sequence[str] | None = None,
+    status: str | None = None,
+    graph: str | None = None,
+    requester: str | None = None,
+    limit: int = 200,
+) -> list[Thread]:
+    owned = await leases.owned(connection, ids)
+    rows = await connection.fetch(SQL.read, owned, ids, status, graph, requester, limit)
+    return [_thread(row) for row in rows]
+
+
+def _thread(row: Row) -> Thread:
+    values = {name: row[name] for name in Thread.__dataclass_fields__}
+    values["status"] = Status(row["status"])
+    values["next"] = tuple(row["next"])
+    values["open_reviews"] = tuple(row["open_reviews"])
+    values["error"] = failure(row["error"], row["retry_at"])
+    return Thread(**values)
+
+
+def failure(value: Mapping[str, Any] | None, retry_at: datetime | None) -> Failure | None:
+    """The stored error as a value."""
+    if value is None:
+        return None
+    fields = {**value, "at": datetime.fromisoformat(value["at"]), "retry_at": retry_at}
+    return Failure(**fields)
+
+
+def loaded(body: Mapping[str, Any]) -> JSON:
+    """The input that a start row carries."""
+    return json.loads(body["input"])

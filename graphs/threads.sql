@@ -1,0 +1,103 @@
+-- name: by_key
+-- The thread that was started with this key.
+select id
+from sayso.threads
+where team = $1
+  and start_key = $2;
+
+-- name: create
+-- Open a thread; no row where the key has one already.
+insert into sayso.threads
+  (id, team, graph, requester, start_key, customer_id, customer_name, configurable)
+values ($1, $2, $3, $4, $5, $6, $7, $8)
+on conflict on constraint threads_start_key do nothing
+returning id;
+
+-- name: lock
+-- Lock the thread's row, after its lease and before its reviews.
+select id, requester, mark
+from sayso.threads
+where id = $1
+for no key update;
+
+-- name: clear_mark
+-- Let a thread that failed, was held or parked go on.
+update sayso.threads
+set mark = null,
+    mark_reason = null,
+    ended_at = null,
+    changed_at = now()
+where id = $1
+  and mark in ('failed', 'held', 'parked');
+
+-- name: mark
+-- Give a thread its mark, unless it has ended before.
+update sayso.threads
+set mark = $2,
+    mark_reason = $3,
+    changed_at = now(),
+    ended_at = case when $2 = 'cancelled' then now() else ended_at end
+where id = $1
+  and (mark is null or mark not in ('done', 'cancelled'))
+returning id;
+
+-- name: running_step
+-- The step that runs now, or ran when its owner was lost.
+select node
+from sayso.steps
+where thread_id = $1
+  and status = 'running'
+order by number desc
+limit 1;
+
+-- name: read
+-- Threads with their status, computed from their rows and from who is owned now ($1).
+with seen as (
+  select
+    t.*,
+    coalesce(r.open_reviews, '{}') as open_reviews,
+    m.retry_at,
+    case
+      when t.mark in ('cancelled', 'held', 'parked') then t.mark
+      when t.id = any ($1::text[]) then 'running'
+      when coalesce(m.feedable, false) then 'queued'
+      when t.mark = 'failed' then 'failed'
+      when r.open_reviews is not null then 'paused'
+      else coalesce(t.mark, 'queued')
+    end as status
+  from sayso.threads as t
+  left join lateral (
+    select array_agg(each.id order by each.id) as open_reviews
+    from sayso.reviews as each
+    where each.thread_id = t.id
+      and each.status = 'open'
+  ) as r on true
+  left join lateral (
+    select
+      bool_or(each.kind in ('answer', 'retry') or (r.open_reviews is null and t.mark is distinct from 'failed'))
+        as feedable,
+      min(each.due_at) filter (where each.kind = 'retry') as retry_at
+    from sayso.mailbox as each
+    where each.thread_id = t.id
+      and each.consumed_at is null
+  ) as m on true
+  where ($2::text[] is null or t.id = any ($2::text[]))
+    and ($4::text is null or t.graph = $4)
+    and ($5::text is null or t.requester = $5)
+)
+select
+  id, number, team, graph, requester, customer_id, customer_name, customer_note, status,
+  mark_reason, next, error, outcome, head, configurable, open_reviews, retry_at, created_at,
+  changed_at, ended_at
+from seen
+where $3::text is null or status = $3
+order by created_at desc, number desc
+limit $6;
+
+-- name: messages
+-- What was written to a thread, oldest first.
+select body -> 'message' as message
+from sayso.mailbox
+where thread_id = $1
+  and body ? 'message'
+order by id;
