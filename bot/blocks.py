@@ -37,7 +37,7 @@ from slackblocks import (
 
 from bot import limits
 from bot.inline import Inline, Styled, mrkdwn, rich
-from bot.values import cut, cut_within, letters, one_line, shorten, visible
+from bot.values import cut, cut_within, letters, shorten, visible
 from bot.views import Ref
 from bot.wording import Sentence, phrase
 
@@ -77,17 +77,15 @@ class Blocks:
         name: str,
         *sentences: Sentence,
         mark: str = "",
-        between: str = "  ",
-        quoted: str = "",
+        first: Sentence | None = None,
         accessory: Element | None = None,
     ) -> None:
-        """Sentences of ours in mrkdwn, after a mark where there is one; then a quoted example."""
-        text = mrkdwn(*sentences, between=between)
-        text = f":{mark}:  {text}" if mark else text
-        text = shorten(text, limits.SECTION)
-        if quoted:
-            text += f"\n>{mrkdwn(Sentence('{it}', {'it': one_line(quoted)}))}"
-        if text:
+        """Sentences of ours in mrkdwn, after a mark and a first one where these are given."""
+        start = f":{mark}:" if mark else ""
+        said = mrkdwn(*sentences, between=" ")
+        opening = mrkdwn(first) if first else ""
+        text = "  ".join(filter(None, (start, opening, said)))
+        if said or opening:
             self._add(SectionBlock(_mrkdwn(text), self._id(name), accessory=accessory))
 
     def rich(self, name: str, *objects: RichTextObject | None) -> None:

@@ -1,11 +1,43 @@
-"""The approval card: one frozen value, rendered whole."""
+"""The approval card: one frozen value, rendered whole by a pure function.
+
+An open card is long: what is asked, where it stands, who decides, the evidence, what happens then,
+the buttons. A closed one is short: the evidence moves to Details. A card that Slack would refuse
+cannot come out: where the evidence is too much, less of it is shown and the rest is counted.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from slackblocks import Button, Element
 
+from bot import limits
+from bot.blocks import (
+    BUTTON,
+    ROW,
+    Blocks,
+    Payload,
+    bullets,
+    button,
+    confirm,
+    fact,
+    line,
+    lines,
+    menu,
+    quote,
+)
+from bot.facts import Room, asked_by, outcome_facts, template_fact, who_decides
+from bot.inline import Inline, Many, Styled, clause, names, said
+from bot.standing import (
+    conditions,
+    deciding,
+    kind,
+    moment,
+    standing,
+    why_held,
+)
+from bot.values import cut, visible
 from bot.views import CardView, Decides, Person, Ref, Status, UserGroup, Vote, Words
+from bot.wording import Sentence, phrase, say
+from graphs.questions import Choice, Group
 
 __all__ = [
     "CardView",
@@ -18,17 +50,325 @@ __all__ = [
     "Vote",
     "Words",
     "render",
+    "who_decides",
 ]
 
+FEW_FACTS = 2  # so many stand with "Asked by"; more get a block of their own
+MENU = ("question", "comment", "hand_over", "history")
+ENDED = frozenset({Status.DONE, Status.REJECTED, Status.SENT_BACK, Status.RUNNING})
 
-@dataclass(frozen=True)
-class Payload:
-    """One message: `text` for phones and screen readers, `blocks` for everybody else."""
 
-    text: str
-    blocks: list[dict[str, Any]]
+ROOMS = (
+    Room(),
+    Room(groups=3, lines=3, characters=80, facts=5, fact=80, quote=150, notes=2),
+    Room(groups=2, lines=2, characters=60, facts=3, fact=60, quote=80, notes=1),
+    Room(groups=0, lines=0, characters=40, facts=1, fact=40, quote=40, notes=1),
+)
 
 
 def render(view: CardView) -> Payload:
     """The whole card of the view; always within every limit of Slack."""
-    raise NotImplementedError
+    stands = standing(view)
+    blocks = []
+    for room in ROOMS:
+        blocks = _open(view, room) if view.status is Status.OPEN else _closed(view, room)
+        if limits.fits(stands.note, blocks):
+            break
+    limits.check_message(stands.note, blocks)
+    return Payload(stands.note, blocks)
+
+
+def _open(view: CardView, room: Room) -> list[dict[str, object]]:
+    blocks = Blocks(view.row)
+    stands = standing(view)
+    blocks.header("title", view.shown.title)
+    blocks.section("status", *stands.plain, mark=stands.mark, first=stands.bold)
+    if view.again:
+        blocks.rich(
+            "again",
+            line(say("again.answer", who=view.again.by)),
+            quote(view.again.answer, room.quote),
+            line(say("again.problem", problem=clause(view.again.problem)))
+            if view.again.problem
+            else None,
+        )
+    noted = conditions(view)
+    blocks.rich("votes", *(quote(vote.note or "", room.quote) for vote in noted[: room.notes]))
+    _facts(blocks, view, room)
+    _evidence(blocks, view, room)
+    _talk(blocks, view, room)
+    blocks.divider("below")
+    blocks.rich("consequences", lines(_consequences(view)))
+    _buttons(blocks, view)
+    more = [say("footer.more_open", count=view.more_open)] if view.more_open else []
+    blocks.context("footer", *_footer(view), *more)
+    return blocks.done()
+
+
+def _facts(blocks: Blocks, view: CardView, room: Room) -> None:
+    label = "fact.who_answers" if view.shown.asks == "answer" else "fact.who_decides"
+    rows = [asked_by(view)]
+    if len(view.shown.facts) <= FEW_FACTS:
+        rows += [template_fact(name, value, room) for name, value in view.shown.facts]
+    rows.append(fact(phrase(label), who_decides(view.decides)))
+    blocks.rich("facts", lines(rows))
+
+
+def _evidence(blocks: Blocks, view: CardView, room: Room) -> None:
+    facts, groups = view.shown.facts, view.shown.groups
+    if len(facts) > FEW_FACTS or groups:
+        blocks.divider("above")
+    if len(facts) > FEW_FACTS:
+        rows: list[tuple[Inline, ...]] = [
+            template_fact(*pair, room) for pair in facts[: room.facts]
+        ]
+        if left := len(facts) - len(rows):
+            rows.append((say("evidence.more_facts", count=left),))
+        blocks.rich("values", lines(rows))
+    for place, group in enumerate(groups[: room.groups], 1):
+        _group(blocks, f"evidence_{place}", group, room)
+    if left := len(groups) - min(len(groups), room.groups):
+        blocks.rich("more", line(say("evidence.more_groups", count=left)))
+
+
+def _group(blocks: Blocks, name: str, group: Group, room: Room) -> None:
+    heading = Styled(cut(visible(" ".join(group.heading.split())), room.characters), "bold")
+    shown = group.lines[: room.lines]
+    left = len(group.lines) - len(shown)
+    more: tuple[Inline, ...] = (say("evidence.more_lines", count=left),) if left else ()
+    if group.kind == "quote":
+        quotes = [quote(each.text, room.quote) for each in shown]
+        blocks.rich(name, line(heading), *quotes, line(*more))
+        return
+    rows: list[tuple[Inline, ...]] = []
+    for each in shown:
+        text = cut(visible(" ".join(each.text.split())), room.characters)
+        lead = cut(visible(" ".join((each.lead or "").split())), room.characters)
+        rows.append((Styled(lead, "italic"), ": " if lead and text else "", text))
+    rows += [more] if more else []
+    if group.kind == "plain":
+        blocks.rich(name, lines([(heading,), *rows]))
+    else:
+        blocks.rich(name, line(heading), bullets(rows))
+
+
+def _talk(blocks: Blocks, view: CardView, room: Room) -> None:
+    parts = []
+    for exchange in view.talk[-room.notes :]:
+        asked = moment(view, exchange.asked_at, "comma")
+        parts += [
+            line(say("talk.question", who=exchange.asked_by, at=asked)),
+            quote(exchange.question, room.quote),
+        ]
+        if exchange.answered_by and exchange.answered_at:
+            answered = moment(view, exchange.answered_at, "comma")
+            parts += [
+                line(say("talk.answer", who=exchange.answered_by, at=answered)),
+                quote(exchange.answer, room.quote),
+            ]
+    blocks.rich("talk", *parts)
+
+
+def _consequences(view: CardView) -> list[tuple[Inline, ...]]:
+    shown = view.shown
+    rows: list[tuple[Inline, ...]] = []
+    if shown.consequence:
+        rows.append((said(shown.consequence),))
+    elif shown.if_approved:
+        rows.append((say("then.approved", what=clause(shown.if_approved)),))
+    if view.deadline:
+        what = clause(shown.if_nobody) or phrase("then.nobody.default")
+        by = moment(view, view.deadline, "by")
+        rows.append((say(f"then.nobody.{shown.asks}", by=by, what=what),))
+    else:
+        rows.append((say(f"then.waits.{shown.asks}"),))
+    return rows
+
+
+def _buttons(blocks: Blocks, view: CardView) -> None:
+    decisions: list[Element] = []
+    seen: set[str] = set()
+    primary = False
+    for choice in view.shown.choices[: limits.ACTIONS]:
+        if not choice.verb or choice.verb in seen:
+            continue
+        seen.add(choice.verb)
+        decisions.append(_decision(view, choice, plain=primary))
+        primary = primary or choice.style == "primary"
+    looks = _looks(view)
+    if view.shown.asks == "answer" and len(decisions) + len(looks) <= ROW:
+        blocks.actions("decide", [*decisions, *looks])
+        return
+    blocks.actions("decide", decisions)
+    blocks.actions("look", looks)
+
+
+def _decision(view: CardView, choice: Choice, *, plain: bool) -> Button:
+    ask = None
+    if view.confirm and choice.verb == "approve":
+        what = clause(view.shown.if_approved)
+        ask = confirm(
+            phrase("confirm.title", label=choice.label, noun=view.words.noun),
+            phrase("confirm.text", what=_capital(what)) if what else phrase("confirm.text.plain"),
+            choice.label,
+        )
+    return button(
+        choice.verb,
+        choice.label[: BUTTON * 4],
+        view.ref,
+        of=phrase("label.of", label=choice.label, title=view.shown.title),
+        style="" if plain and choice.style == "primary" else choice.style,
+        confirm=ask,
+    )
+
+
+def _looks(view: CardView) -> list[Element]:
+    title = view.shown.title
+    looks: list[Element] = []
+    if "details" in view.offers:
+        looks.append(_details(view))
+    if "known" in view.offers:
+        label = phrase("label.known", customer=view.customer) if view.customer else ""
+        looks.append(button("known", phrase("button.known"), view.ref, of=label or title))
+    options = [
+        (verb, phrase(f"button.{verb}", name=names([view.requester])))
+        for verb in MENU
+        if verb in view.offers
+    ]
+    if len(options) == 1:
+        verb, label = options[0]
+        said_aloud = phrase("label.of", label=label, title=title)
+        looks.append(button(verb, label, view.ref, of=said_aloud))
+    elif options:
+        looks.append(menu(options, view.ref))
+    return looks
+
+
+def _details(view: CardView) -> Button:
+    of = phrase("label.details", title=view.shown.title)
+    return button("details", phrase("button.details"), view.ref, of=of)
+
+
+def _footer(view: CardView) -> list[Sentence]:
+    made = [say("footer.request", id=str(view.review_id))]
+    if view.version:
+        made.append(say("footer.version", version=view.version[:6]))
+    return made
+
+
+# Closed
+
+
+def _closed(view: CardView, room: Room) -> list[dict[str, object]]:
+    blocks = Blocks(view.row)
+    stands = standing(view)
+    mending = view.status in (Status.RETRYING, Status.STOPPED)
+    blocks.header("title", view.shown.title)
+    blocks.section(
+        "status",
+        *stands.plain,
+        mark=stands.mark,
+        first=stands.bold,
+        accessory=None if mending else _beside(view),
+    )
+    if view.status is Status.HELD:
+        blocks.section("why", *_why_held(view))
+    blocks.rich("facts", lines(outcome_facts(view, room)))
+    _notes(blocks, view, room)
+    if mending:
+        again = said(view.shown.again) if view.shown.again else say("status.again")
+        blocks.rich("consequences", line(say(f"status.stands.{kind(view)}", again=again)))
+        blocks.actions("mend", _mending(view))
+    blocks.context("footer", *_footer(view), *_closing(view))
+    return blocks.done()
+
+
+def _beside(view: CardView) -> Button | None:
+    if view.status is Status.REPLACED and view.change and view.change.link:
+        return button(
+            "open",
+            phrase("button.open"),
+            view.change.new_ref,
+            of=phrase("label.open", title=view.shown.title),
+            url=view.change.link,
+        )
+    return _details(view) if "details" in view.offers else None
+
+
+def _why_held(view: CardView) -> list[Sentence]:
+    made = [why_held(view)]
+    if view.hold and view.hold.told:
+        at = moment(view, view.hold.at, "at")
+        made.append(say("held.told", who=Many(view.hold.told), at=at))
+    else:
+        made.append(say("held.lost_nothing"))
+    made.append(say("held.back"))
+    return [*made, say("held.paused")] if view.deadline else made
+
+
+def _notes(blocks: Blocks, view: CardView, room: Room) -> None:
+    """Conditions with their authors, or the reason or answer, quoted."""
+    if view.status is Status.WITHDRAWN:
+        blocks.rich("reason", quote(view.reason, room.quote))
+        return
+    if view.status not in (*ENDED, Status.RETRYING, Status.STOPPED):
+        return
+    if kind(view) == "approve":
+        noted = conditions(view)
+        parts = []
+        for vote in noted[: room.notes]:
+            parts += [line(say("condition.from", who=vote.by)), quote(vote.note or "", room.quote)]
+        if left := len(noted) - min(len(noted), room.notes):
+            parts.append(line(say("conditions.more", count=left)))
+        blocks.rich("conditions", *parts)
+        return
+    noted = tuple(vote for vote in deciding(view) if (vote.note or "").strip())
+    name = "answer" if kind(view) == "answer" and view.status is not Status.SENT_BACK else "reason"
+    blocks.rich(name, *(quote(vote.note or "", room.quote) for vote in noted[: room.notes]))
+
+
+def _mending(view: CardView) -> list[Element]:
+    title = view.shown.title
+    made: list[Element] = []
+    if "try_again" in view.offers:
+        now = view.status is Status.RETRYING
+        label = phrase("button.try_again_now" if now else "button.try_again")
+        of = phrase("label.of", label=label, title=title)
+        made.append(button("try_again", label, view.ref, of=of))
+    if "details" in view.offers:
+        made.append(_details(view))
+    if "close_unpaid" in view.offers and view.status is Status.STOPPED:
+        ask = confirm(
+            phrase("confirm.close.title"),
+            phrase("confirm.close.text", name=names([view.requester])),
+            phrase("button.close_unpaid"),
+            style="danger",
+        )
+        made.append(
+            button(
+                "close_unpaid",
+                phrase("button.close_unpaid"),
+                view.ref,
+                of=phrase("label.close_unpaid", title=title),
+                style="danger",
+                confirm=ask,
+            )
+        )
+    return made
+
+
+def _closing(view: CardView) -> list[Sentence]:
+    made = []
+    if view.status is Status.DONE and view.remembered and view.customer:
+        made.append(say("footer.remembered", customer=view.customer))
+    if view.status is Status.REJECTED and view.ended_at:
+        made.append(say("footer.closed", at=moment(view, view.ended_at, "at")))
+    if view.status is Status.EXPIRED:
+        made.append(say("footer.ask_again", who=view.requester))
+    if view.status is Status.SENT_BACK:
+        made.append(say("footer.new_card"))
+    return made
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

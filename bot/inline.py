@@ -103,10 +103,10 @@ class Link:
 
 @dataclass(frozen=True)
 class Styled:
-    """A text in bold or italics."""
+    """A text in bold, in italics or as it is, already cut by whoever made it."""
 
     text: str
-    style: Literal["bold", "italic"]
+    style: Literal["bold", "italic", "plain"] = "plain"
 
 
 Inline: TypeAlias = str | int | Person | UserGroup | Moment | Many | Link | Styled | Sentence
@@ -128,9 +128,26 @@ class DateElement(RichText):
         return dict(self._date)
 
 
+def said(text: str, *, bold: bool = False) -> Sentence:
+    """A whole sentence that comes from outside the catalogue: from a template, or from a person."""
+    return Sentence("*{it}*" if bold and text.strip() else "{it}", {"it": text.strip()})
+
+
+def clause(text: str) -> str:
+    """A text that ends inside a sentence of ours: without its own full stop."""
+    return text.strip().rstrip(".")
+
+
 def rich(*values: Inline, limit: int = SLOT_LIMIT) -> list[RichTextElement]:
     """The values one after another as rich text; texts from outside stay letters."""
-    return [element for value in values for element in _rich(value, False, limit)]
+    made: list[RichTextElement] = []
+    for run in (run for value in values for run in _rich(value, False, limit)):
+        last = made[-1] if made else None
+        if type(run) is RichText and type(last) is RichText and _style(run) == _style(last):
+            made[-1] = RichText(last.text + run.text, run.bold, run.italic)
+        else:
+            made.append(run)
+    return made
 
 
 def mrkdwn(*sentences: Sentence, between: str = "  ") -> str:
@@ -193,7 +210,7 @@ def _rich(value: Any, bold: bool, limit: int) -> Iterator[RichTextElement]:
         case Link():
             yield from _rich(value.text, bold, limit)
         case Styled():
-            text = cut(visible(value.text), limit)
+            text = visible(value.text)
             if text:
                 strong = bold or value.style == "bold"
                 italic = value.style == "italic"
@@ -204,6 +221,10 @@ def _rich(value: Any, bold: bool, limit: int) -> Iterator[RichTextElement]:
             text = cut(visible(str(value)), limit)
             if text:
                 yield RichText(text, bold=bold or None)
+
+
+def _style(run: RichText) -> tuple[bool | None, bool | None]:
+    return run.bold, run.italic
 
 
 def _mrkdwn(value: Any) -> str:

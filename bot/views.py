@@ -26,11 +26,11 @@ class Person:
 
 @dataclass(frozen=True)
 class UserGroup:
-    """A user group; it is mentioned where `ping` is set, elsewhere its name is plain text."""
+    """A user group: a mention, or its name in plain text where `ping` is off (at night)."""
 
     id: str
     name: str = ""
-    ping: bool = False
+    ping: bool = True
 
 
 @dataclass(frozen=True)

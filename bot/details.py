@@ -1,0 +1,239 @@
+"""Two windows that only show: Details of a request, and what we know of a customer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from slackblocks import RichTextSection
+
+from bot import limits
+from bot.blocks import Blocks, bullets, button, code, line, lines, quote
+from bot.inline import Inline, Link, Moment, Styled, said
+from bot.modals import view
+from bot.standing import approvals, conditions, standing
+from bot.values import cut, cut_within, flattened, letters, number, one_line, visible
+from bot.views import Asked, CardView, DetailsView, DocumentLine, KnownFact, KnownView, Status
+from bot.wording import phrase, say
+from graphs.questions import Group
+
+MARKS = {"done": "✓", "now": "●", "next": "○"}
+GROUPS = 10
+GROUP_LINES = 20
+LINE = 500
+DOCUMENTS = 10
+VALUES = 150  # lines of values; the rest is in the whole record
+VALUE = 300
+VALUES_A_BLOCK = 25
+STEPS = 40
+ASKED = 20
+
+
+def details(shows: DetailsView) -> dict[str, Any]:
+    """Everything about a request: where it stands, what was asked, steps, documents, values."""
+    card = shows.card
+    blocks = Blocks()
+    _stands(blocks, card)
+    if shows.written.strip():
+        asked = Moment(card.asked_at, card.zone, "comma")
+        heading = line(say("modal.details.written", who=card.requester, at=asked))
+        blocks.rich("written", heading, quote(shows.written, 2_800))
+    _steps(blocks, shows)
+    _evidence(blocks, card)
+    _documents(blocks, shows)
+    _values(blocks, shows)
+    _asked(blocks, shows)
+    _footer(blocks, shows)
+    return view("details", phrase("modal.details.title"), blocks, card.ref)
+
+
+def known(shows: KnownView) -> dict[str, Any]:
+    """What is remembered of a customer: decisions, facts with source and age, contradictions."""
+    blocks = Blocks()
+    blocks.header("customer", shows.customer or phrase("someone"), limits.HEADER)
+    for name, facts in (
+        ("decisions", shows.decisions),
+        ("facts", shows.facts),
+        ("disagree", shows.disagree),
+    ):
+        if facts:
+            rows = [_known(fact, shows.zone) for fact in facts[:GROUP_LINES]]
+            if left := len(facts) - len(rows):
+                rows.append([say("notice.more", count=left)])
+            heading = line(Styled(phrase(f"modal.known.{name}"), "bold"))
+            blocks.rich(name, heading, bullets(rows))
+    if not (shows.decisions or shows.facts or shows.disagree):
+        blocks.section("none", say("modal.known.none"))
+    blocks.context("footer", say("modal.known.recorded"))
+    return view("known", phrase("modal.known.title"), blocks, shows.ref)
+
+
+def _stands(blocks: Blocks, card: CardView) -> None:
+    blocks.rich("title", line(Styled(cut(one_line(card.shown.title), LINE), "bold")))
+    blocks.header("h_stands", phrase("modal.details.stands"))
+    stands = standing(card)
+    more = []
+    missing = card.decides.quorum - len(approvals(card))
+    if card.status is Status.OPEN and card.decides.quorum > 1 and missing > 0:
+        more.append(say("modal.details.waiting", count=missing))
+    blocks.section("status", *stands.plain, *more, mark=stands.mark, first=stands.bold)
+    parts = []
+    for vote in conditions(card)[:ASKED]:
+        parts += [line(say("condition.from", who=vote.by)), quote(vote.note or "", 2_000)]
+    others = [vote for vote in card.votes if vote not in conditions(card) and vote.note]
+    parts += [quote(vote.note or "", 2_000) for vote in others[:ASKED]]
+    blocks.rich("notes", *parts)
+    if card.result:
+        blocks.rich("result", line(cut(visible(card.result), 2_500)))
+
+
+def _steps(blocks: Blocks, shows: DetailsView) -> None:
+    if not shows.steps:
+        return
+    blocks.header("h_steps", phrase("modal.details.steps"))
+    rows: list[list[Inline]] = []
+    for step in shows.steps[-STEPS:]:
+        mark = MARKS.get(step.state, MARKS["next"])
+        label = f"{mark}  {cut(one_line(step.label), 120)}"
+        row: list[Inline] = [Styled(label, "bold") if step.state == "now" else label]
+        if step.at:
+            row += ["  ", Moment(step.at, shows.card.zone, "time", near=shows.card.asked_at)]
+        if step.seconds is not None:
+            row += [", ", phrase("modal.details.seconds", count=f"{max(step.seconds, 0):.0f}")]
+        rows.append(row)
+        if step.note:
+            rows.append([f"      {cut(one_line(step.note), LINE)}"])
+    blocks.rich("steps", lines(rows))
+
+
+def _evidence(blocks: Blocks, card: CardView) -> None:
+    shown = card.shown
+    if not shown.facts and not shown.groups:
+        return
+    blocks.header("h_evidence", phrase("modal.details.evidence"))
+    rows = [(Styled(f"{cut(one_line(name), 80)}  ", "bold"), cut(visible(value), LINE) or
+             Styled(phrase("empty"), "italic")) for name, value in shown.facts[:30]]  # fmt: skip
+    blocks.rich("facts", lines(rows))
+    for place, group in enumerate(shown.groups[:GROUPS], 1):
+        _group(blocks, f"group_{place}", group)
+    if left := len(shown.groups) - min(len(shown.groups), GROUPS):
+        blocks.rich("groups_more", line(say("notice.more", count=left)))
+
+
+def _group(blocks: Blocks, name: str, group: Group) -> None:
+    heading = line(Styled(cut(visible(group.heading), LINE), "bold"))
+    if group.kind == "quote":
+        blocks.rich(name, heading, *(quote(each.text, 2_500) for each in group.lines[:5]))
+        return
+    rows: list[list[Inline]] = []
+    for each in group.lines[:GROUP_LINES]:
+        lead = cut(one_line(each.lead or ""), 120)
+        rows.append([Styled(lead, "italic"), ": " if lead else "", *_long(each.text, 1_500)])
+    if left := len(group.lines) - len(rows):
+        rows.append([say("notice.more", count=left)])
+    blocks.rich(name, heading, bullets(rows))
+
+
+def _documents(blocks: Blocks, shows: DetailsView) -> None:
+    blocks.header("h_documents", phrase("modal.details.documents"))
+    if not shows.documents:
+        blocks.section("no_documents", say("modal.details.no_documents"))
+    for place, document in enumerate(shows.documents[:DOCUMENTS], 1):
+        found = document.problem or document.finding
+        blocks.rich(f"document_{place}", _document(document), quote(found, 1_500))
+    if left := len(shows.documents) - min(len(shows.documents), DOCUMENTS):
+        blocks.rich("documents_more", line(say("notice.more", count=left)))
+
+
+def _document(document: DocumentLine) -> RichTextSection | None:
+    name = cut(one_line(document.name), 200)
+    row: list[Inline] = [Styled(name, "bold")]
+    if document.link:
+        row = [Link(document.link, name)]
+    if document.pages:
+        row += [", ", phrase("modal.details.pages", count=document.pages)]
+    if document.size:
+        row += [", ", f"{number(max(document.size // 1024, 1))} kB"]
+    return line(*row)
+
+
+def _values(blocks: Blocks, shows: DetailsView) -> None:
+    pairs = flattened(shows.values) if shows.values else []
+    if not pairs:
+        return
+    blocks.header("h_values", phrase("modal.details.values"))
+    shown = pairs[:VALUES]
+    width = min(max(len(visible(name)) for name, _ in shown), 40)
+    rows = [
+        f"{cut(one_line(name), 80):<{width}}  {cut(one_line(value), VALUE)}"
+        for name, value in shown
+    ]
+    for start in range(0, len(rows), VALUES_A_BLOCK):
+        some = rows[start : start + VALUES_A_BLOCK]
+        blocks.rich(f"values_{start // VALUES_A_BLOCK + 1}", *map(code, _fitting(some)))
+    left = len(pairs) - len(shown)
+    if left:
+        blocks.rich("values_more", line(say("modal.details.more_values", count=left)))
+    if "send_record" in shows.card.offers:
+        label = phrase("button.send_record")
+        of = phrase("label.of", label=label, title=letters(shows.card.shown.title))
+        blocks.actions("record", [button("send_record", label, shows.card.ref, of=of)])
+
+
+def _fitting(rows: list[str], room: int = 2_000) -> list[str]:
+    """The rows as few texts of at most about that many characters."""
+    texts = [""]
+    for row in rows:
+        if texts[-1] and len(texts[-1]) + len(row) > room:
+            texts.append("")
+        texts[-1] += ("\n" if texts[-1] else "") + row
+    return texts
+
+
+def _asked(blocks: Blocks, shows: DetailsView) -> None:
+    if not shows.asked:
+        return
+    blocks.header("h_asked", phrase("modal.details.asked"))
+    rows: list[list[Inline]] = [[_answered(asked, shows.card)] for asked in shows.asked[:ASKED]]
+    if left := len(shows.asked) - len(rows):
+        rows.append([say("notice.more", count=left)])
+    blocks.rich("asked", bullets(rows))
+
+
+def _answered(asked: Asked, card: CardView) -> Inline:
+    at: Inline = Moment(asked.at, card.zone, "comma", near=card.asked_at) if asked.at else ""
+    key = f"modal.details.asked.{asked.what}"
+    try:
+        return say(key, who=asked.who, at=at)
+    except KeyError:
+        return said(asked.what)
+
+
+def _footer(blocks: Blocks, shows: DetailsView) -> None:
+    card = shows.card
+    if shows.graph or shows.node:
+        blocks.rich(
+            "names",
+            line(
+                say("modal.details.names", graph=shows.graph, node=shows.node, thread=shows.thread)
+            ),
+        )
+    made = [say("footer.request", id=str(card.review_id))]
+    if card.version:
+        made.append(say("footer.version", version=card.version[:6]))
+    blocks.context("footer", *made)
+    blocks.context("footer_version", say("modal.details.version"))
+
+
+def _known(fact: KnownFact, zone: str) -> list[Inline]:
+    row: list[Inline] = [*_long(fact.text, 1_000)]
+    if fact.source:
+        row += [" ", Styled(cut(one_line(fact.source), 120), "italic")]
+    if fact.at:
+        row.append(Moment(fact.at, zone, "comma"))
+    return row
+
+
+def _long(text: str, limit: int) -> list[Inline]:
+    """A long text as runs that each fit, so that a sentence's own limit does not cut it."""
+    shown = cut_within(visible(text), limit)
+    return [Styled(shown)] if shown else []

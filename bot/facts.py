@@ -1,0 +1,156 @@
+"""The lines of facts on a card: who asked, who decides, and once it is decided by whom and when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from bot.blocks import fact
+from bot.inline import Inline, Many, Moment, Styled, clause
+from bot.standing import approvals, chosen, deciding, kind, moment, people
+from bot.values import cut, visible
+from bot.views import CardView, Decides, Status, Vote
+from bot.wording import Sentence, phrase, say
+
+
+@dataclass(frozen=True)
+class Room:
+    """How much evidence a card shows."""
+
+    groups: int = 3
+    lines: int = 4
+    characters: int = 120
+    facts: int = 8
+    fact: int = 160
+    quote: int = 300
+    notes: int = 3
+
+
+def who_decides(decides: Decides) -> Sentence:
+    """How many, of which group or people, because of what; one sentence."""
+    who: Sentence
+    if decides.groups and not decides.people:
+        who = say("decides.group", count=decides.quorum, who=Many(decides.groups, "or"))
+    elif len(decides.groups) + len(decides.people) == 1:
+        who = say("decides.one", who=decides.people[0])
+    elif decides.groups or decides.people:
+        everyone = Many((*decides.groups, *decides.people))
+        who = say("decides.people", count=decides.quorum, who=everyone)
+    else:
+        who = say("decides.nobody")
+    if decides.because:
+        return say("decides.because", who=who, because=clause(decides.because))
+    return who
+
+
+def asked_by(view: CardView) -> tuple[Inline, ...]:
+    """Who asked, on whose behalf, and when."""
+    who: Inline = view.requester
+    if view.agent:
+        who = say("fact.asked_by.agent", agent=view.agent, who=view.requester)
+    return fact(phrase("fact.asked_by"), who, Moment(view.asked_at, view.zone, "comma"))
+
+
+def template_fact(name: str, value: str, room: Room) -> tuple[Inline, ...]:
+    """One fact of the question, on one line, its value cut to the room there is."""
+    label = cut(visible(" ".join(name.split())), 40)
+    if not value.strip():
+        return fact(label, Styled(phrase("empty"), "italic"))
+    return fact(label, cut(visible(" ".join(value.split())), room.fact))
+
+
+def outcome_facts(view: CardView, room: Room) -> list[tuple[Inline, ...]]:
+    """The lines of a closed card: who asked, the first fact where there is room, by whom."""
+    rows = _by_whom(view)
+    kept = view.shown.facts[:1] if len(rows) < 3 else ()  # "Asked by" and these make four at most
+    return [asked_by(view), *(template_fact(*pair, room) for pair in kept), *rows]
+
+
+def _by_whom(view: CardView) -> list[tuple[Inline, ...]]:
+    match view.status:
+        case Status.EXPIRED:
+            return _expired_facts(view)
+        case Status.REPLACED:
+            return _replaced_facts(view)
+        case Status.WITHDRAWN:
+            by = view.withdrawn_by or view.requester
+            at = moment(view, view.ended_at, "comma") if view.ended_at else ""
+            return [fact(phrase("fact.withdrawn_by"), by, at)]
+        case Status.HELD:
+            given = approvals(view)
+            if view.decides.quorum <= 1 or not given:
+                return []
+            who = Many(people(given))
+            tally = say("so_far", have=len(given), count=view.decides.quorum, who=who)
+            return [fact(phrase("fact.so_far"), tally)]
+    rows = [_decided_by(view)] if view.votes else []
+    if view.status is Status.DONE and view.ended_at:
+        rows.append(fact(phrase("fact.finished"), moment(view, view.ended_at, "on")))
+    if view.status is Status.STOPPED and view.failure:
+        failure = view.failure
+        if failure.said:
+            label = failure.who_said or phrase("fact.said")
+            rows.append(fact(cut(visible(label), 40), cut(visible(failure.said), 200)))
+        if failure.told:
+            rows.append(fact(phrase("fact.told"), Many(failure.told)))
+    return rows
+
+
+def _decided_by(view: CardView) -> tuple[Inline, ...]:
+    label = {
+        Status.REJECTED: "fact.rejected_by",
+        Status.SENT_BACK: "fact.sent_back_by",
+    }.get(view.status, f"fact.{_PARTICIPLES[kind(view)]}_by")
+    votes = deciding(view)
+    choice = chosen(view)
+    shown: list[Inline] = [_vote(view, vote, choice) for vote in votes]
+    return fact(phrase(label), Many(tuple(shown)))
+
+
+def _vote(view: CardView, vote: Vote, choice: str) -> Sentence:
+    who: Inline = vote.by
+    if choice and view.status is not Status.RUNNING and kind(view) == "answer":
+        who = say("by_chose", who=vote.by, choice=choice)
+    return say("voted", who=who, at=moment(view, vote.at, "comma"))
+
+
+def _expired_facts(view: CardView) -> list[tuple[Inline, ...]]:
+    rows = []
+    if view.deadline:
+        rows.append(fact(phrase("fact.deadline"), moment(view, view.deadline, "on")))
+    given = approvals(view)
+    if given:
+        who = Many(tuple(_vote(view, vote, "") for vote in given))
+        tally = say("came_in", have=len(given), count=view.decides.quorum, who=who)
+        rows.append(fact(phrase("fact.came_in"), tally))
+    if view.not_heard_from:
+        rows.append(fact(phrase("fact.not_heard_from"), Many(view.not_heard_from[:10])))
+    return rows
+
+
+def _replaced_facts(view: CardView) -> list[tuple[Inline, ...]]:
+    change = view.change
+    if change is None:
+        return []
+    if change.field:
+        told = say(
+            "changed.value", who=change.by, field=change.field, old=change.old, new=change.new
+        )
+    elif change.what:
+        told = say("changed.what", who=change.by, what=clause(change.what))
+    else:
+        told = say("decides.one", who=change.by)
+    rows = [fact(phrase("fact.changed_by"), told, moment(view, change.at, "comma"))]
+    given = approvals(view)
+    if given:
+        slots: dict[str, Any] = {"count": len(given), "who": Many(people(given))}
+        lapsed = (
+            say("lapsed.value", **slots, old=change.old, new=change.new)
+            if change.field
+            else say("lapsed", **slots)
+        )
+        rows.append(fact(phrase("fact.so_far"), lapsed))
+    return rows
+
+
+_PARTICIPLES = {"approve": "approved", "reject": "rejected", "answer": "answered"}

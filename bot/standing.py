@@ -1,0 +1,353 @@
+"""Where a request stands, in words: the status line of its card and the text of its notification.
+
+One mark, one bold sentence, then plain ones; the same for the card, its modal and its reminder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from bot.inline import Form, Many, Moment, clause, names, notification, said
+from bot.views import CardView, Person, Status, Vote
+from bot.wording import Sentence, say
+
+APPROVING = frozenset({"approve", "approve_with_conditions"})
+REJECTING = frozenset({"reject"})
+CONDITIONS = "approve_with_conditions"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A mark (the name of an emoji), the bold sentence, the plain ones, and the notification."""
+
+    mark: str
+    bold: Sentence
+    plain: tuple[Sentence, ...]
+    note: str
+
+
+def standing(view: CardView) -> Standing:
+    """The status of section 3 of the wording guide, for any view."""
+    return _BY_STATUS[view.status](view)
+
+
+def approvals(view: CardView) -> tuple[Vote, ...]:
+    """One approving vote a person, in the order they came."""
+    seen: dict[str, Vote] = {}
+    for vote in view.votes:
+        if vote.verb in APPROVING:
+            seen.setdefault(vote.by.id or vote.by.name, vote)
+    return tuple(seen.values())
+
+
+def conditions(view: CardView) -> tuple[Vote, ...]:
+    """The approvals that came with a condition."""
+    return tuple(vote for vote in approvals(view) if (vote.note or "").strip())
+
+
+def deciding(view: CardView) -> tuple[Vote, ...]:
+    """The votes that made the outcome: all approvals, or those that said what was decided."""
+    if kind(view) == "approve":
+        return approvals(view)
+    return tuple(vote for vote in view.votes if vote.verb == view.outcome) or view.votes[-1:]
+
+
+def kind(view: CardView) -> str:
+    """What the outcome is in the catalogue: approve, reject or answer."""
+    if view.outcome in APPROVING:
+        return "approve"
+    return "reject" if view.outcome in REJECTING or view.status is Status.REJECTED else "answer"
+
+
+def chosen(view: CardView) -> str:
+    """The label of the choice that was decided, empty where the words were free or it is usual."""
+    if kind(view) != "answer" or view.outcome in ("", "answer"):
+        return ""
+    labels = [vote.label for vote in view.votes if vote.verb == view.outcome and vote.label]
+    choice = view.shown.choice(view.outcome)
+    return labels[-1] if labels else choice.label if choice else ""
+
+
+def moment(view: CardView, at: datetime, form: Form) -> Moment:
+    """A time of the card: only the time of day where it is the day of the request."""
+    return Moment(at, view.zone, form, near=view.asked_at)
+
+
+def people(votes: tuple[Vote, ...]) -> tuple[Person, ...]:
+    """Who said it."""
+    return tuple(vote.by for vote in votes)
+
+
+def _open(view: CardView) -> Standing:
+    asks = view.shown.asks
+    given = approvals(view)
+    quorum = view.decides.quorum
+    tally = asks == "decision" and quorum > 1
+    mark = "alarm_clock" if view.overdue else "hourglass_flowing_sand"
+    plain = [_voted(view, given)] if given and tally else []
+    if view.again:
+        bold = say(f"status.open.again.{asks}")
+    elif view.overdue:
+        bold = (
+            say("status.overdue.tally", have=len(given), count=quorum)
+            if tally
+            else say(f"status.overdue.{asks}")
+        )
+    elif tally and given:
+        bold = say("status.open.tally", have=len(given), count=quorum)
+    elif tally:
+        bold = say("status.open.approvals", count=quorum)
+        plain = [say("status.open.none")]
+    else:
+        bold = say(f"status.open.{asks}")
+    if view.overdue:
+        since = Moment(view.overdue.since, view.zone, "since")
+        plain.append(say("status.overdue.since", since=since))
+        if view.overdue.also_sent_to:
+            groups = Many(view.overdue.also_sent_to)
+            plain.append(say("status.overdue.sent", groups=groups))
+    return Standing(mark, bold, tuple(plain), _open_note(view, given, tally))
+
+
+def _open_note(view: CardView, given: tuple[Vote, ...], tally: bool) -> str:
+    title, asks = view.shown.title, view.shown.asks
+    missing = max(view.decides.quorum - len(given), 1)
+    answered = [exchange for exchange in view.talk if exchange.answered_by]
+    if view.again:
+        first = say("note.again", title=title)
+    elif view.overdue:
+        first = (
+            say("note.overdue.approvals", title=title, count=missing)
+            if tally
+            else say(f"note.overdue.{asks}", title=title)
+        )
+    elif answered and answered[-1].answered_by:
+        first = say("note.talk", title=title, name=names([answered[-1].answered_by]))
+    elif tally and given:
+        who = Many(tuple(_vote_at(view, vote) for vote in given))
+        first = say(
+            "note.open.tally", title=title, have=len(given), count=view.decides.quorum, who=who
+        )
+    elif tally:
+        first = say("note.open.approvals", title=title, count=view.decides.quorum)
+    elif title.rstrip().endswith("?"):
+        first = say("note.open.question", title=title)
+    else:
+        first = say(f"note.open.{asks}", title=title)
+    needed = [first]
+    if view.deadline:
+        by = moment(view, view.deadline, "by")
+        needed.append(say("note.answer" if asks == "answer" else "note.decide", by=by))
+    extra = [said(view.shown.plain), say("note.asked_by", name=_asker(view))]
+    return notification(needed, extra if view.shown.plain else extra[1:])
+
+
+def _voted(view: CardView, given: tuple[Vote, ...]) -> Sentence:
+    who = Many(tuple(_vote_at(view, vote) for vote in given))
+    with_note = len(conditions(view))
+    if with_note:
+        return say("status.open.voted_with", who=who, count=with_note)
+    return say("status.open.voted", who=who)
+
+
+def _vote_at(view: CardView, vote: Vote) -> Sentence:
+    return say("status.open.vote", who=vote.by, at=moment(view, vote.at, "at"))
+
+
+def _running(view: CardView) -> Standing:
+    if kind(view) == "reject":
+        return _rejected(view)
+    title, who = view.shown.title, names(people(deciding(view)))
+    choice = chosen(view)
+    if kind(view) == "approve":
+        name = CONDITIONS if conditions(view) else "approve"
+        bold = say(f"status.running.{name}")
+        note = say(f"note.running.{name}", names=who, title=title)
+    elif choice:
+        bold = say("status.running.choice", choice=clause(choice))
+        note = say("note.running.choice", choice=clause(choice), names=who, title=title)
+    else:
+        bold = say("status.running.answer")
+        note = say("note.running.answer", names=who, title=title)
+    runs = (
+        said(view.shown.running)
+        if view.shown.running and kind(view) == "approve"
+        else say(
+            "status.running.goes_on.answer" if kind(view) == "answer" else "status.running.goes_on"
+        )
+    )
+    return Standing("arrow_forward", bold, (runs,), notification([note], [runs]))
+
+
+def _rejected(view: CardView) -> Standing:
+    note = say("note.rejected", names=names(people(deciding(view))), title=view.shown.title)
+    if view.ended_at is None:
+        closing = say("note.rejected.closing", name=names([view.requester]))
+        return Standing(
+            "x",
+            say("status.rejected"),
+            (say("status.rejected.closing"),),
+            notification([note], [closing]),
+        )
+    told = say("note.rejected.told", name=names([view.requester]))
+    return Standing(
+        "x",
+        say("status.rejected"),
+        (say("status.rejected.done", not_done=_not_done(view), who=view.requester),),
+        notification([note], [_not_done(view), told]),
+    )
+
+
+def _done(view: CardView) -> Standing:
+    result = said(view.result) if view.result else say("status.done.result")
+    by = "note.done.by" if kind(view) == "approve" else "note.done.by.answer"
+    extra = [said(view.result)] if view.result else []
+    if view.votes:
+        extra.append(say(by, names=names(people(deciding(view)))))
+    note = notification([say("note.done", title=view.shown.title)], extra)
+    return Standing("white_check_mark", say("status.done"), (result,), note)
+
+
+def _retrying(view: CardView) -> Standing:
+    plain: list[Sentence] = []
+    extra: list[Sentence] = []
+    failure = view.failure
+    if failure:
+        at = moment(view, failure.at, "at")
+        counts: dict[str, Any] = {"attempt": failure.attempt, "attempts": failure.attempts}
+        plain.append(
+            say("status.retrying.attempt", **counts, why=clause(failure.why), at=at)
+            if failure.why
+            else say("status.retrying.attempt_failed", **counts, at=at)
+        )
+        extra.append(say("note.retrying.attempt", **counts))
+        if failure.next_at:
+            next_ = moment(view, failure.next_at, "at")
+            plain.append(say("status.retrying.next", next=next_))
+            extra.append(say("note.retrying.next", next=next_))
+    note = _failure_note(view, view.shown.failing, "note.retrying")
+    return Standing(
+        "warning",
+        _failure_bold(view, view.shown.failing, "retrying"),
+        tuple(plain),
+        notification([note], extra),
+    )
+
+
+def _stopped(view: CardView) -> Standing:
+    plain: tuple[Sentence, ...] = ()
+    if view.failure:
+        at = moment(view, view.failure.at, "at")
+        plain = (say("status.stopped.attempts", count=view.failure.attempts, at=at),)
+    note = _failure_note(view, view.shown.failed, "note.stopped")
+    return Standing(
+        "warning",
+        _failure_bold(view, view.shown.failed, "stopped"),
+        plain,
+        notification([note, say("note.stopped.look")]),
+    )
+
+
+def _failure_bold(view: CardView, template: str, status: str) -> Sentence:
+    if template and kind(view) == "approve":
+        return said(template, bold=True)
+    return say(f"status.{status}.{kind(view)}")
+
+
+def _failure_note(view: CardView, template: str, key: str) -> Sentence:
+    if template and kind(view) == "approve":
+        return Sentence("{what}: {title}.", {"what": clause(template), "title": view.shown.title})
+    return say(key, title=view.shown.title)
+
+
+def _expired(view: CardView) -> Standing:
+    as_ = said(view.expired_as) if view.expired_as else _declined(view)
+    extra = [as_]
+    if view.decides.quorum > 1:
+        extra.append(
+            say("note.expired.came_in", have=len(approvals(view)), count=view.decides.quorum)
+        )
+    note = notification([say("note.expired", title=view.shown.title)], extra)
+    return Standing("black_square_for_stop", say("status.expired"), (as_,), note)
+
+
+def _declined(view: CardView) -> Sentence:
+    return say("status.expired.as", noun=view.words.noun)
+
+
+def _replaced(view: CardView) -> Standing:
+    change = view.change
+    title = view.shown.title
+    if change and change.field:
+        first = say(
+            "note.replaced.value",
+            name=names([change.by]), title=title, field=change.field, new=change.new,
+        )  # fmt: skip
+    else:
+        first = say("note.replaced", title=title)
+    linked = bool(change and change.link)
+    note = notification([first, say("note.replaced.new" if linked else "note.replaced.closed")])
+    plain = say("status.replaced.next" if linked else "status.replaced.closed")
+    return Standing("leftwards_arrow_with_hook", say("status.replaced"), (plain,), note)
+
+
+def _withdrawn(view: CardView) -> Standing:
+    by = names([view.withdrawn_by or view.requester])
+    note = notification([say("note.withdrawn", name=by, title=view.shown.title)], [_not_done(view)])
+    return Standing("leftwards_arrow_with_hook", say("status.withdrawn"), (_not_done(view),), note)
+
+
+def _sent_back(view: CardView) -> Standing:
+    first = say("note.sent_back", names=names(people(deciding(view))), title=view.shown.title)
+    waiting = say("note.sent_back.next", name=names([view.requester]))
+    plain = say("status.sent_back.next", who=view.requester)
+    return Standing(
+        "leftwards_arrow_with_hook",
+        say("status.sent_back"),
+        (plain,),
+        notification([first], [waiting]),
+    )
+
+
+def _held(view: CardView) -> Standing:
+    note = notification(
+        [say("note.held", title=view.shown.title)], [why_held(view), say("status.held.next")]
+    )
+    return Standing("double_vertical_bar", say("status.held"), (say("status.held.next"),), note)
+
+
+def why_held(view: CardView) -> Sentence:
+    """Why the request is on hold, in one sentence."""
+    if view.hold and view.hold.reason:
+        return said(view.hold.reason)
+    return say("held.changed", process=_capital(view.words.process))
+
+
+def _not_done(view: CardView) -> Sentence:
+    return said(view.shown.not_done) if view.shown.not_done else say("status.not_done")
+
+
+def _asker(view: CardView) -> str:
+    return view.agent or names([view.requester])
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+_BY_STATUS: dict[Status, Callable[[CardView], Standing]] = {
+    Status.OPEN: _open,
+    Status.RUNNING: _running,
+    Status.REJECTED: _rejected,
+    Status.DONE: _done,
+    Status.RETRYING: _retrying,
+    Status.STOPPED: _stopped,
+    Status.EXPIRED: _expired,
+    Status.REPLACED: _replaced,
+    Status.WITHDRAWN: _withdrawn,
+    Status.SENT_BACK: _sent_back,
+    Status.HELD: _held,
+}
