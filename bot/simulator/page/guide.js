@@ -1,0 +1,107 @@
+// Six steps that tick by what really happened; the current one has a button that does it.
+
+import { el, reconcile } from "./dom.js";
+import { channelNamed, HOME, rule } from "./story.js";
+
+const SAMPLES_OF_FIRST = (app) => (app.value.first?.files ?? []).map((file) => ({ ...file, sample: file.name }));
+const BOB = "U0BOB";
+const AGAIN = "Loan for Asha Traders, 20000 for spare parts";
+
+export function drawGuide(app, list) {
+  const { value } = app;
+  const steps = stepsOf(app);
+  const current = steps.findIndex((step) => !step.done);
+  const items = steps.map((step, index) => ({ key: step.key, number: index + 1, title: step.title, note: step.note, button: step.button ?? "", done: step.done, current: index === current }));
+  reconcile(list, [
+    { key: "lead", over: current < 0 }, ...items,
+    { key: "try", tries: triesOf(app).map((each) => each.label) },
+  ], {
+    key: (item) => item.key,
+    make: (item) => {
+      if (item.key === "lead") return el("p", { class: "pane-lead" }, item.over ? "That was the whole story. Make trouble now, under Bank." : "Two minutes, six steps. Do them yourself, or press the buttons here.");
+      if (item.key === "try") return tries(app);
+      return stepNode(app, item);
+    },
+  });
+  list.dataset.seq = value.seq ?? "";
+}
+
+function stepsOf(app) {
+  const { value } = app;
+  const done = value.guide ?? {};
+  const told = rule(value);
+  const decider = value.names.users[told.first] ?? "Alice";
+  const credit = channelNamed(value, "credit");
+  return [
+    { key: "asked", title: "Bob asks for a loan", note: `Send the message below the channel. It has ${documents(value)}.`, button: "Send it", act: () => ask(app, value.first?.text ?? "", SAMPLES_OF_FIRST(app)) },
+    { key: "card", title: "A card reaches the people who decide", note: "See it in #credit. It says what is asked, why it came, and what happens next.", button: "Show #credit", act: () => app.go(credit) },
+    { key: "decided", title: told.turn, note: `Be ${decider}, click Approve.${told.needed > 1 && told.above ? ` Above ${told.above.toLocaleString("en-US")} it takes two.` : ""}`, button: `Be ${decider}`, act: () => app.become(told.first, credit) },
+    { key: "paid", title: "The bank pays once", note: "Look at the bank while you click.", button: "Open the bank", act: () => app.showPane("bank") },
+    { key: "again", title: "Ask again for Asha Traders", note: "The next card remembers this one.", button: "Ask again", act: () => ask(app, value.first?.again ?? AGAIN, []) },
+    { key: "plug", title: "Pull the plug", note: "Press Ctrl-C where you started this, or kill it. Start it again: nothing is lost and the card still works." },
+  ].map((step) => ({ ...step, done: done[step.key] === true }));
+}
+
+function documents(value) {
+  const count = value.first?.files?.length ?? 0;
+  return count === 0 ? "no documents" : count === 1 ? "one document" : count === 2 ? "two documents" : `${count} documents`;
+}
+
+function stepNode(app, step) {
+  const button = step.current && step.button ? el("button", { type: "button", class: "button dark", data: { focus: `step/${step.key}` }, onclick: async (event) => {
+    event.currentTarget.disabled = true;
+    await stepsOf(app).find((each) => each.key === step.key).act();
+  } }, step.button) : null;
+  if (button) button.addEventListener("click", () => setTimeout(() => { button.disabled = false; }, 1500));
+  return el("section", { class: ["step", step.done && "done", step.current && "current"].filter(Boolean).join(" "), "aria-current": step.current ? "step" : null },
+    el("span", { class: "number" }, step.done ? el("span", { "aria-label": "Done" }, "✓") : String(step.number)),
+    el("div", {}, el("h3", {}, step.title), step.done ? null : el("p", {}, step.note), button));
+}
+
+async function ask(app, text, files) {
+  await app.become(BOB, channelNamed(app.value, "loans"));
+  await app.composer.fill(text, files, true);
+}
+
+// Things to try once the story is told; each is offered when there is something to try it on.
+function triesOf(app) {
+  const { value } = app;
+  const credit = channelNamed(value, "credit");
+  const card = openCard(value, credit);
+  const all = [
+    { label: "Decide as Charlie", act: () => app.become("U0CHARLIE", credit) },
+    { label: "Two people at once", when: card, act: () => twoAtOnce(app, credit, card) },
+    { label: "Run out the clock", when: value.clock.deadline && value.clock.movable !== false, act: () => app.state.act("/_control/clock", { advance_seconds: Math.ceil((new Date(value.clock.deadline) - app.clock.now()) / 1000) + 1 }) },
+    { label: "Change the amount", when: card && hasAction(card, /edit|change/), act: () => app.become(rule(value).first, credit) },
+    { label: "Ask 20 times at once", act: () => askOften(app, 20) },
+    { label: "See your home", act: () => app.go(HOME) },
+  ];
+  return all.filter((each) => each.when === undefined || each.when);
+}
+
+function tries(app) {
+  return el("section", { class: "try" }, el("h2", {}, "Then try"), el("div", { class: "pills" }, triesOf(app).map((each) => el("button", { type: "button", class: "pill", data: { focus: `try/${each.label}` }, onclick: () => triesOf(app).find((now) => now.label === each.label)?.act() }, each.label))));
+}
+
+function hasAction(message, pattern) {
+  return (message.blocks ?? []).some((block) => (block.elements ?? []).some((part) => part.type === "button" && pattern.test(part.action_id ?? "")));
+}
+
+function openCard(value, channel) {
+  return [...(value.messages[channel] ?? [])].reverse().find((message) => message.is_bot && hasAction(message, /^approve$/));
+}
+
+async function twoAtOnce(app, channel, card) {
+  const press = (user) => app.state.act("/_control/click", { user, channel, ts: card.ts, action_id: "approve" });
+  await Promise.all(["U0ALICE", "U0DANA"].map(press));
+  await app.go(channel, card.ts);
+  await app.state.refresh();
+}
+
+async function askOften(app, times) {
+  const channel = channelNamed(app.value, "loans");
+  const send = (index) => app.state.act("/_control/message", { user: BOB, channel, text: `Loan for Customer ${index + 1}, ${(index + 1) * 1000} for stock` });
+  await Promise.all(Array.from({ length: times }, (_, index) => send(index)));
+  await app.go(channel);
+  await app.state.refresh();
+}
