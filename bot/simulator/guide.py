@@ -1,0 +1,70 @@
+"""The guide's six ticks, set by what really happened and never taken back."""
+
+from collections.abc import Iterable
+
+from bot.simulator import cast, strictness
+from bot.simulator.cast import JSON
+from bot.simulator.workspace import Workspace
+
+STEPS = ("asked", "card", "decided", "paid", "again", "plug")
+APPROVE = "approve"
+
+
+class Guide:
+    """Looks at the workspace after every change and ticks what has come true."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._was_running = False
+        self._went_away = workspace.reopened and bool(workspace.get("guide", "asked"))
+
+    def ticks(self) -> dict[str, bool]:
+        """Every step, and whether it has happened."""
+        table = self._workspace.table("guide")
+        return {step: bool(table.get(step)) for step in STEPS}
+
+    def look(self) -> None:
+        """Tick what has come true since the last look."""
+        rows = [
+            row
+            for id_ in list(self._workspace.channels())
+            for row in self._workspace.messages(id_).values()
+        ]
+        people = [row for row in rows if not row.get("bot_id") and row["user"] != cast.SLACKBOT]
+        cards = {f"{row['channel']}:{row['ts']}" for row in rows if self._is_open(row)}
+        known = set(self._workspace.get("guide", "cards") or [])
+        if cards - known:
+            self._workspace.put("guide", "cards", sorted(known | cards))
+        everything = known | cards
+        self._tick("asked", bool(people))
+        self._tick("card", bool(everything))
+        self._tick("decided", bool(everything - cards))
+        self._tick("paid", bool(self._workspace.table("transfers")))
+        self._tick("again", self.ticks()["paid"] and len(everything) > 1)
+
+    def saw_bot(self, running: bool) -> bool:
+        """Note whether the app answers; true when it has just come back."""
+        back = running and not self._was_running
+        if self._was_running and not running:
+            self._went_away = True
+        self._was_running = running
+        if back and self._went_away:
+            self._tick("plug", self.ticks()["asked"])
+        return back
+
+    def _tick(self, step: str, happened: bool) -> None:
+        if happened and not self._workspace.get("guide", step):
+            self._workspace.put("guide", step, True)
+
+    @staticmethod
+    def _is_open(row: JSON) -> bool:
+        return bool(row.get("bot_id")) and APPROVE in action_ids(row.get("blocks") or [])
+
+
+def action_ids(blocks: Iterable[JSON]) -> set[str]:
+    """The action_ids of everything that can be pressed in these blocks."""
+    return {
+        element.get("action_id", "")
+        for block in blocks
+        for element in strictness.elements_of(block)
+    }
