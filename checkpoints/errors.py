@@ -9,6 +9,8 @@
     ├── Conflict               a constraint refused the row; ``constraint`` names it
     ├── BadValue               a value the database cannot hold
     ├── StaleOwner             a worker that is no longer the owner tried to write
+    │   └── NotTheOwner        a program that never was the owner tried to
+    ├── LostCheckpoint         stored state names a value that is not there any more
     ├── BlockedType            stored state names a type that may not be loaded
     ├── WrongLoop              a synchronous call on the event loop's own thread
     └── EmbeddedFailed         the embedded Postgres did not start
@@ -99,6 +101,32 @@ class StaleOwner(SaysoError):
         self.epoch = epoch
         super().__init__(
             f"Thread {thread_id} has another owner now; epoch {epoch} may no longer write."
+        )
+
+
+class NotTheOwner(StaleOwner):
+    """A thread with an owner was to be changed by a program that has no fence for it."""
+
+    def __init__(self, thread_id: str) -> None:
+        self.thread_id = thread_id
+        self.epoch = -1
+        SaysoError.__init__(
+            self,
+            f"Thread {thread_id} belongs to Sayso: only the worker that owns it may write to it. "
+            "Use another thread id.",
+        )
+
+
+class LostCheckpoint(SaysoError):
+    """A checkpoint names a value that is not stored any more; an earlier one may be whole."""
+
+    def __init__(self, thread_id: str, checkpoint_id: str, channels: Sequence[str]) -> None:
+        self.thread_id = thread_id
+        self.checkpoint_id = checkpoint_id
+        self.channels = tuple(channels)
+        super().__init__(
+            f"Checkpoint {checkpoint_id} of thread {thread_id} has lost the values of "
+            f"{', '.join(channels)}. Go back to an earlier checkpoint, or restore a backup."
         )
 
 
