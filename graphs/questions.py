@@ -171,7 +171,7 @@ def _group(evidence: Evidence, question: JSON) -> Group | None:
 
 
 def _entries(value: JSON) -> list[JSON]:
-    if value is MISSING or value is None:
+    if value is MISSING or value is None or value == "":
         return []
     return value if isinstance(value, list) else [value]
 
