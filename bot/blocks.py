@@ -78,14 +78,16 @@ class Blocks:
         *sentences: Sentence,
         mark: str = "",
         first: Sentence | None = None,
+        joint: str = "  ",
         accessory: Element | None = None,
     ) -> None:
         """Sentences of ours in mrkdwn, after a mark and a first one where these are given."""
         start = f":{mark}:" if mark else ""
         said = mrkdwn(*sentences, between=" ")
         opening = mrkdwn(first) if first else ""
-        text = "  ".join(filter(None, (start, opening, said)))
-        if said or opening:
+        opening = "  ".join(filter(None, (start, opening)))
+        text = joint.join(filter(None, (opening, said)))
+        if text != start:
             self._add(SectionBlock(_mrkdwn(text), self._id(name), accessory=accessory))
 
     def rich(self, name: str, *objects: RichTextObject | None) -> None:

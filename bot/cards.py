@@ -311,7 +311,7 @@ def _notes(blocks: Blocks, view: CardView, room: Room) -> None:
     if view.status is Status.WITHDRAWN:
         blocks.rich("reason", quote(view.reason, room.quote))
         return
-    if view.status not in (*ENDED, Status.RETRYING, Status.STOPPED):
+    if view.status not in ENDED:  # a failed one has no room: they stand under Details
         return
     if kind(view) == "approve":
         noted = conditions(view)

@@ -258,12 +258,11 @@ def _mrkdwn(value: Any) -> str:
 def _plain(value: Any) -> str:
     match value:
         case Sentence():
-            return " ".join(
-                "".join(
-                    _plain(piece.value) if isinstance(piece, Slot) else piece
-                    for piece, _ in value.pieces()
-                ).split()
+            made = "".join(
+                _plain(piece.value) if isinstance(piece, Slot) else piece
+                for piece, _ in value.pieces()
             )
+            return _STOPS.sub(r"\1", " ".join(made.split()))
         case Many():
             return _plain(value.joined())
         case Moment():
@@ -297,6 +296,7 @@ def _zone(name: str) -> ZoneInfo:
         return ZoneInfo("UTC")
 
 
+_STOPS = re.compile(r"([?.…])[.:](?=\s|$)")  # a title that is a question ends itself
 _USER = re.compile(r"[UW][A-Z0-9]{1,30}")
 _GROUP = re.compile(r"S[A-Z0-9]{1,30}")
 _URL = re.compile(r"https?://[^\s<>|\"]{1,2900}")

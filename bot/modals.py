@@ -63,8 +63,8 @@ def reject(card: CardView, *, typed: str = "") -> View:
         min_length=3,
         initial=typed,
     )
-    declined = [said(card.shown.not_done)] if card.shown.not_done else []
-    blocks.context("effect", say("modal.reject.effect"), *declined, between=" ")
+    name = names([card.requester])
+    blocks.context("effect", say("modal.reject.effect", noun=card.words.noun, name=name))
     title, submit = phrase("modal.reject.title"), phrase("modal.reject.submit")
     return view("reject", title, blocks, card.ref, submit=submit)
 
@@ -167,7 +167,7 @@ def too_late(
     if requester:
         again = say("modal.ask_again", who=requester)
         number = say("footer.request", id=str(ref.review_id))
-        blocks.context("footer", again, number)
+        blocks.context("footer", again, number, between=" ")
     return view("too_late", phrase("modal.not_counted.title"), blocks, ref)
 
 
@@ -183,7 +183,7 @@ def changed(ref: Ref, change: Change | None, *, wrote: str = "", title: str = ""
                 field=change.field,
                 old=change.old,
                 new=change.new,
-            )  # fmt: skip
+            )
         )
     elif change and change.what:
         what.append(say("modal.changed.what", who=change.by, what=clause(change.what)))

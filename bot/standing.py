@@ -116,8 +116,11 @@ def _open_note(view: CardView, given: tuple[Vote, ...], tally: bool) -> str:
     title, asks = view.shown.title, view.shown.asks
     missing = max(view.decides.quorum - len(given), 1)
     answered = [exchange for exchange in view.talk if exchange.answered_by]
+    itself = bool(view.agent) or title.rstrip().endswith("?")  # the title says what is needed
     if view.again:
         first = say("note.again", title=title)
+    elif view.overdue and itself and not tally:
+        first = say("note.overdue.itself", title=title)
     elif view.overdue:
         first = (
             say("note.overdue.approvals", title=title, count=missing)
@@ -133,8 +136,8 @@ def _open_note(view: CardView, given: tuple[Vote, ...], tally: bool) -> str:
         )
     elif tally:
         first = say("note.open.approvals", title=title, count=view.decides.quorum)
-    elif title.rstrip().endswith("?"):
-        first = say("note.open.question", title=title)
+    elif itself:
+        first = say("note.open.itself", title=title)
     else:
         first = say(f"note.open.{asks}", title=title)
     needed = [first]

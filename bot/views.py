@@ -204,7 +204,10 @@ class CardView:
 
 @dataclass(frozen=True)
 class StepLine:
-    """One step of the path; `note` says why a branch was taken."""
+    """One step of the path; `note` says why a branch was taken.
+
+    A next step without a label is "Decision by a person, if needed".
+    """
 
     label: str
     state: str  # done, now, next
@@ -212,6 +215,8 @@ class StepLine:
     seconds: float | None = None
     note: str = ""
     raw: str = ""  # the name in the code, shown under Details only
+    votes: tuple[Vote, ...] = ()  # a decision among the steps: "Approved by Alice and Dana"
+    outcome: str = ""  # of these votes: approve, reject, ...
 
 
 @dataclass(frozen=True)
@@ -352,7 +357,6 @@ class ProgressView:
     row: int = 1
     asked_at: datetime | None = None
     waiting: Waiting | None = None
-    decided_by: tuple[Vote, ...] = ()  # of the last decision, told as a done step
     failure: Failure | None = None
     failing: str = ""  # "Approved, but not paid yet."
     deadline: datetime | None = None

@@ -1,0 +1,102 @@
+"""The home tab of one person: what waits for them, what they asked for, what was decided lately."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot import limits
+from bot.blocks import Blocks, button, line, lines, quote
+from bot.inline import Inline, Link, Moment, Styled, clause, said
+from bot.values import cut, letters, one_line
+from bot.views import HomeRow, HomeView
+from bot.wording import Sentence, phrase, say
+
+PAGE = 20
+MINE = 10
+DONE = 5
+
+
+def home(view: HomeView) -> dict[str, Any]:
+    """The whole tab, within every limit; the page lives in its private metadata."""
+    blocks = Blocks()
+    total = max(view.total, len(view.waiting))
+    blocks.header("h_waiting", phrase("home.waiting", count=total))
+    if not view.waiting:
+        blocks.section("calm", say("home.calm"))
+    for row in view.waiting[:PAGE]:
+        _row(blocks, "waiting", row, view)
+    _pages(blocks, view, total)
+    if view.mine:
+        blocks.divider("d_mine")
+        blocks.header("h_mine", phrase("home.mine"))
+        for row in view.mine[:MINE]:
+            blocks.rich(f"mine_{row.ref}", lines([[_title(row)], [said(row.where)]]))
+    if view.done:
+        blocks.divider("d_done")
+        blocks.header("h_done", phrase("home.done"))
+        for row in view.done[:DONE]:
+            at: Inline = Moment(row.at, view.zone, "comma") if row.at else ""
+            blocks.rich(f"done_{row.ref}", line(_title(row), "  ", said(row.where), at))
+    if view.start_channel:
+        blocks.divider("d_ask")
+        blocks.header("h_ask", phrase("home.ask"))
+        how = say("home.how", channel=f"#{view.start_channel.lstrip('#')}")
+        blocks.rich("how", line(how), quote(view.example, 300))
+    made = {
+        "type": "home",
+        "callback_id": "home",
+        "private_metadata": f'{{"page":{view.page}}}',
+        "blocks": blocks.done(),
+    }
+    limits.check_view(made)
+    return made
+
+
+def _row(blocks: Blocks, section: str, row: HomeRow, view: HomeView) -> None:
+    beside = None
+    if "review" in view.offers:
+        label = phrase("button.review")
+        of = phrase("label.of", label=label, title=letters(row.title))
+        beside = button("review", label, row.ref, of=of)
+    blocks.section(
+        f"{section}_{row.ref}",
+        *_facts(row, view),
+        mark="alarm_clock" if row.overdue else "",
+        first=Sentence("*{title}*", {"title": _title(row)}),
+        joint="\n",
+        accessory=beside,
+    )
+
+
+def _facts(row: HomeRow, view: HomeView) -> list[Sentence]:
+    made = []
+    if row.since:
+        since = Moment(row.since, view.zone, "since")
+        made.append(say("home.overdue" if row.overdue else "home.since", since=since))
+    if row.asks == "answer":
+        made.append(say("home.needs.answer"))
+    elif row.quorum > 1 and row.approvals:
+        made.append(say("home.tally", have=row.approvals, count=row.quorum))
+    elif row.quorum > 1:
+        made.append(say("home.needs", count=row.quorum))
+    if row.fact:
+        fact = clause(cut(one_line(row.fact), 120))
+        made.append(Sentence("{it}.", {"it": fact[:1].upper() + fact[1:]}))
+    if row.agent:
+        made.append(say("home.asked_by", who=row.agent))
+    elif row.requester:
+        made.append(say("home.asked_by", who=row.requester))
+    return made
+
+
+def _title(row: HomeRow) -> Inline:
+    title = cut(one_line(row.title), 120)
+    return Link(row.link, title) if row.link else Styled(title, "bold")
+
+
+def _pages(blocks: Blocks, view: HomeView, total: int) -> None:
+    if total <= PAGE:
+        return
+    first = (view.page - 1) * PAGE + 1
+    last = min(first + len(view.waiting[:PAGE]) - 1, total)
+    blocks.context("range", say("home.range", first=first, last=max(last, first), count=total))

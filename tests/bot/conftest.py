@@ -1,0 +1,157 @@
+"""The web process and the poster, inside the test, between a local Slack and a real database."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot import app
+from bot.afterwards import Afterwards
+from bot.people import People
+from bot.posting import Pace, Poster
+from bot.renderings import Renderings
+from bot.settings import Settings, load
+from bot.simulator import LocalSlack
+from bot.slack import Slack
+from bot.wishes import Wishes
+from checkpoints.database import Database
+from graphs import reviews, threads
+from graphs.reviews import Asked
+from graphs.specs import Rule
+
+ROOT = Path(__file__).parent.parent.parent
+PATIENCE_SECONDS = 10.0
+QUESTION = {
+    "amount": 60000,
+    "sum": "60,000",
+    "customer": "Asha Traders",
+    "purpose": "delivery van",
+    "risk": {"score": 71, "level": "high", "reasons": [{"text": "No documents"}]},
+    "documents": [],
+    "earlier": [],
+}
+
+
+async def until(what: str, look: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> Any:
+    """Look again and again until there is something to see."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while True:
+                seen = look()
+                if isinstance(seen, Awaitable):
+                    seen = await seen
+                if seen:
+                    return seen
+                await asyncio.sleep(0.02)
+    pytest.fail(f"waited {seconds} s in vain for {what}")
+
+
+@dataclass
+class Desk:
+    """A local Slack, our web process and a poster: all of bot/ but the worker's engine."""
+
+    slack: LocalSlack
+    database: Database
+    settings: Settings
+    client: Slack
+    poster: Poster
+    url: str
+    tasks: list[asyncio.Task[Any]] = field(default_factory=list)
+
+    async def post_all(self) -> None:
+        """Send what can be sent now."""
+        while await self.poster.run_once():
+            pass
+
+    async def thread(self, requester: str = "U0BOB", graph: str = "loan") -> str:
+        """A thread that was started, with its conversation in #loans."""
+        await self.slack.message(requester, "C0LOANS", "Loan for Asha Traders, 60000 for a van")
+        found = await until(
+            "the thread", lambda: threads.list_(self.database, requester=requester, graph=graph)
+        )
+        return str(found[0].id)
+
+    async def review(
+        self, thread_id: str | None = None, *, rule: Rule | None = None, **question: Any
+    ) -> int:
+        """A review as settle would open it, with its wishes."""
+        thread_id = thread_id or await self.thread()
+        wishes = Wishes(self.settings.configuration.operators)
+        asked = Asked(
+            interrupt_id=f"{len(await reviews.list_(self.database)):032x}",
+            node="human_review",
+            checkpoint_id="1",
+            question=QUESTION | question,
+            hash="4f9c21" + "0" * 58,
+        )
+        async with self.database.transaction() as connection:
+            put = await reviews.put(
+                connection,
+                thread_id=thread_id,
+                graph="loan",
+                asked=asked,
+                audience="reviewers",
+                rule=rule or self.settings.configuration.reviews[0],
+            )
+            assert put is not None
+            await wishes(connection, "card", str(put.review_id))
+        return put.review_id
+
+    async def card(self, channel: str = "C0CREDIT") -> dict[str, Any]:
+        """The newest card in a channel, once it is there."""
+        return dict((await until("a card", lambda: self.slack.messages(channel)))[-1])
+
+    async def audit(self, what: str) -> list[dict[str, Any]]:
+        """The details of the audit entries of one kind."""
+        from graphs import audit
+
+        return [
+            {**entry.detail, "actor": entry.actor}
+            for entry in await audit.recent(self.database)
+            if entry.what == what
+        ]
+
+
+@pytest.fixture
+async def desk(database_url: str, tmp_path: Path) -> AsyncIterator[Desk]:
+    """A desk with nothing on it."""
+    async with (
+        LocalSlack.start(retry_scale=0.01, home=None) as slack,
+        Database.open(database_url) as database,
+    ):
+        settings = load(
+            {
+                "SAYSO_DATABASE_URL": database_url,
+                "SAYSO_SLACK_BOT_TOKEN": "xoxb-local-sayso",
+                "SAYSO_SLACK_SIGNING_SECRET": "local-signing-secret",
+                "SAYSO_SLACK_API_URL": slack.api_url,
+                "SAYSO_PORT": "0",
+                "SAYSO_HOME": str(tmp_path),
+                "SAYSO_CONFIG": str(ROOT / "sayso.toml"),
+            }
+        )
+        async with (
+            app.slack_of(settings) as client,
+            app.web_of(settings, database) as (host, port),
+        ):
+            assert client is not None
+            slack.events_url = f"http://{host}:{port}/slack/events"
+            policy = app.policy_of(settings)
+            afterwards = Afterwards()
+            known = People(database, client, "T0SAYSO", afterwards)
+            poster = Poster(
+                database,
+                client,
+                Renderings(settings.configuration.graphs, policy, known),
+                members=known.members,
+                tell_operators=Wishes(policy.operators).tell_operators,
+                pace=Pace(claim_seconds=5, call_seconds=1, hold_off_seconds=0.1, post_seconds=0.0),
+            )
+            yield Desk(slack, database, settings, client, poster, f"http://{host}:{port}")
+            await afterwards.finish()
