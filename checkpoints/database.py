@@ -38,6 +38,7 @@ from checkpoints.errors import (
     NotMigrated,
     SaysoError,
 )
+from checkpoints.text import clean
 
 Row = Mapping[str, Any]
 
@@ -323,6 +324,9 @@ def translated() -> Iterator[None]:
     except asyncpg.PostgresError as error:
         raise _translate(error) from error
     except asyncpg.InterfaceError as error:
+        # The driver refuses by itself what it cannot encode; that never gets better by waiting.
+        if isinstance(error, ValueError):
+            raise BadValue(clean(str(error))) from error
         raise DatabaseAway(str(error)) from error
     except (ConnectionError, TimeoutError) as error:
         raise DatabaseAway(type(error).__name__) from error

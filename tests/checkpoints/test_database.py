@@ -23,6 +23,10 @@ async def test_a_constraint_that_refuses_a_row_is_named(empty_url: str) -> None:
 async def test_a_value_that_cannot_be_stored_is_refused_with_a_reason(database: Database) -> None:
     with pytest.raises(BadValue, match="0x00"):
         await database.fetchval("select $1::text", "nul \x00 inside")
+    with pytest.raises(BadValue):
+        await database.fetchval("select $1::text", "half a pair \ud800")
+    with pytest.raises(BadValue):
+        await database.fetchval("select $1::integer", "seven")
 
 
 async def test_an_error_of_the_caller_passes_through_a_transaction_unchanged(
