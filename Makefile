@@ -12,7 +12,7 @@ BIN := .venv/bin
 PIP_QUIET := --quiet --disable-pip-version-check --no-input
 
 help: ## Show this list
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1|\2/p' Makefile | column -t -s '|'
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s%s\n", $$1, $$2}' Makefile
 
 install: .venv/.installed ## Create .venv with everything that demo and test need
 
