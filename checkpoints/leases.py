@@ -240,6 +240,11 @@ async def owned(
     return [row["thread_id"] for row in await connection.fetch(SQL.owned, ids)]
 
 
+async def waits_alone(connection: Connection, scopes: Sequence[str]) -> bool:
+    """Tell whether a thread waits that only an empty worker may claim (`claim(alone=True)`)."""
+    return bool(await connection.fetchval(SQL.waits_alone, list(scopes), ALONE_FROM_CRASHES))
+
+
 async def standings(connection: Connection, thread_ids: Iterable[str]) -> dict[str, Standing]:
     """Return what the leases of these threads say now, by thread id."""
     rows = await connection.fetch(SQL.standings, list(thread_ids))

@@ -137,6 +137,19 @@ where
   owner is not null
   and ($1::text[] is null or thread_id = any($1::text[]));
 
+-- name: waits_alone
+-- Whether a thread waits that has to be run alone.
+select exists (
+  select
+  from sayso.leases
+  where
+    scope = any($1::text[])
+    and (
+      (owner is null and ready_at <= now() and crashes >= $2)
+      or (owner is not null and lease_until < now() and crashes + 1 >= $2)
+    )
+);
+
 -- name: standings
 -- What the leases of some threads say now, without a lock: for status and for people.
 select thread_id, scope, epoch, owner, lease_until, ready_at, crashes

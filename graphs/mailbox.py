@@ -110,7 +110,7 @@ async def next_due(connection: Connection, thread_id: str, *, resting: str) -> d
     """When the next row can be fed, None while all wait; for where the thread rests now.
 
     Args:
-        resting: "open" (a question is), "failed", or "free".
+        resting: "open" (a question is), "free", or "failed": then only a retry goes by itself.
     """
     due: datetime | None = await connection.fetchval(SQL.next_due, thread_id, resting)
     return due

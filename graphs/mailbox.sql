@@ -63,7 +63,11 @@ select min(due_at)
 from sayso.mailbox
 where thread_id = $1
   and consumed_at is null
-  and (kind in ('answer', 'retry') or $2 = 'free');
+  and (
+    kind = 'retry'
+    or (kind = 'answer' and $2 <> 'failed')
+    or $2 = 'free'
+  );
 
 -- name: unwoken
 -- The rows whose thread was not woken. No lock: waking twice is harmless, locking rows before

@@ -194,7 +194,7 @@ async def withdraw_all(connection: Connection, thread_id: str, *, because: str) 
     return await withdraw_gone(connection, thread_id, [], because=because)
 
 
-async def reopen(connection: Connection, review_id: int, *, because: str) -> None:
+async def set_aside(connection: Connection, review_id: int, *, because: str) -> None:
     """Set a decided review aside because the node could not use its answer; it is asked anew."""
     await connection.execute(SQL.set_aside, review_id, because)
 

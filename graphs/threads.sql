@@ -74,8 +74,13 @@ with seen as (
   ) as r on true
   left join lateral (
     select
-      bool_or(each.kind in ('answer', 'retry') or (r.open_reviews is null and t.mark is distinct from 'failed'))
-        as feedable,
+      bool_or(
+        each.kind = 'retry'
+        or (
+          t.mark is distinct from 'failed'
+          and (each.kind = 'answer' or r.open_reviews is null)
+        )
+      ) as feedable,
       min(each.due_at) filter (where each.kind = 'retry') as retry_at
     from sayso.mailbox as each
     where each.thread_id = t.id

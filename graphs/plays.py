@@ -1,0 +1,438 @@
+"""One play of a thread: read its state, feed it, run it until it rests, and say where it rests.
+
+All of this runs on the graphs' loop. What it hands back to the engine is plain: questions are
+already bytes and safe JSON, an error is already words, so nothing of the graph's own crosses over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.errors import GraphDrained, is_invalid_resume
+from langgraph.runtime import RunControl
+from langgraph.types import Command, Interrupt, StateSnapshot
+
+from checkpoints import leases
+from checkpoints.database import Database
+from checkpoints.errors import (
+    BlockedType,
+    DatabaseAway,
+    LockTimeout,
+    LostCheckpoint,
+    SaysoError,
+    StaleOwner,
+)
+from checkpoints.failpoints import reached
+from checkpoints.postgres import PostgresSaver
+from checkpoints.text import clean
+from graphs import documents, routings
+from graphs.feeding import Plan, State, plan, resume_map
+from graphs.mailbox import Row
+from graphs.plain import digest, plain
+from graphs.registry import Graph, LoadedGraph
+from graphs.reviews import Asked
+from graphs.steps import Told
+from graphs.templates import fill
+from graphs.threads import Message, Thread
+from memory.store import CustomerStore
+
+MAX_ERROR_CHARACTERS: Final = 1_000
+MAX_OUTCOME_CHARACTERS: Final = 3_000
+STRICT_RESUME: Final = "__pregel_strict_resume"
+DECISIONS: Final = "sayso"
+
+MakeSaver: TypeAlias = Callable[[Database], BaseCheckpointSaver[Any]]
+Refused: TypeAlias = Callable[[leases.Fence, SaysoError | None], None]
+"""A write under this fence failed, and why; called on the graphs' loop."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """What lives on the graphs' loop, and is opened there."""
+
+    database: Database
+    saver: BaseCheckpointSaver[Any]
+    store: CustomerStore
+
+
+@asynccontextmanager
+async def open_side(
+    url: str, size: int, make_saver: MakeSaver, refused: Refused
+) -> AsyncIterator[Side]:
+    """Open the pool, saver and store that graphs use; the last writes land before it closes."""
+    async with Database.open(url, size=size, name="sayso graphs") as database:
+        saver = make_saver(database)
+        if isinstance(saver, PostgresSaver):
+            saver.refused = lambda fence: refused(fence, saver.failure(fence))
+        try:
+            yield Side(database, saver, CustomerStore(database))
+        finally:
+            if isinstance(saver, PostgresSaver):
+                await saver.drain()
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the engine wants played.
+
+    `values` are the answers by row id, `turns` the messages of say rows with their documents.
+    """
+
+    thread: Thread
+    loaded: LoadedGraph
+    fence: leases.Fence
+    rows: tuple[Row, ...]
+    input: tuple[str, bytes] | None
+    values: Mapping[int, Any]
+    turns: Mapping[int, Message]
+    decisions: Mapping[str, Any]
+    control: RunControl
+    tell: Callable[[Told], None]
+
+
+@dataclass(frozen=True)
+class Broke:
+    """Why the run ended badly; `rejected` where a node did not take its answer."""
+
+    node: str
+    type: str
+    message: str
+    permanent: bool = False
+    rejected: bool = False
+
+
+@dataclass(frozen=True)
+class Played:
+    """Where the thread rests after the play.
+
+    `drained` means that it stopped half way because it was asked to: nothing is settled then.
+    """
+
+    plan: Plan
+    asked: tuple[Asked, ...] = ()
+    head: str | None = None
+    next: tuple[str, ...] = ()
+    broke: Broke | None = None
+    outcome: str | None = None
+    checkpoints: Mapping[int, str] = field(default_factory=dict)
+    drained: bool = False
+
+    @property
+    def ran(self) -> bool:
+        """Whether anything was run at all."""
+        return self.plan.do != "settle"
+
+    @property
+    def finished(self) -> bool:
+        """Whether the graph came to its end."""
+        return self.head is not None and not (self.asked or self.next or self.broke)
+
+
+async def play(side: Side, order: Order) -> Played:
+    """Play the thread once.
+
+    1. Read the state; the owner before may have died anywhere.
+    2. Decide what to feed.
+    3. Run until the graph rests, fails, or is asked to stop.
+    4. Read the state again and say where it rests.
+
+    Raises:
+        StaleOwner: somebody else owns the thread.
+        BlockedType, LostCheckpoint: its state cannot be read as it was written; it has to be held.
+        DatabaseAway, LockTimeout: the house failed and not the graph; hand the thread back.
+    """
+    config = _config(side, order)
+    graph = _bound(side, order)
+    seen = await graph.aget_state(config, subgraphs=True)
+    broke = _stored_error(seen)
+    planned = plan(await _state(graph, config, seen, order), order.rows)
+    checkpoints: dict[int, str] = {}
+    drained = False
+    if planned.do != "settle":
+        broke = None
+        reached("run.before")
+        try:
+            broke = await _run(graph, config, side, order, planned, checkpoints)
+        except GraphDrained:
+            drained = True
+        reached("run.after")
+        seen = await graph.aget_state(_reading(config), subgraphs=True)
+    asked = tuple(_asked(seen, side))
+    head = seen.config.get("configurable", {}).get("checkpoint_id") if seen.created_at else None
+    if not (asked or broke or drained) and seen.next and head is not None:
+        asked = (_breakpoint(seen, head, graph),)
+    return Played(
+        plan=planned,
+        asked=asked,
+        head=head,
+        next=tuple(seen.next),
+        broke=broke,
+        outcome=None if (asked or broke or seen.next) else _outcome(order.loaded, seen.values),
+        checkpoints=checkpoints,
+        drained=drained,
+    )
+
+
+async def _run(
+    graph: Graph,
+    config: RunnableConfig,
+    side: Side,
+    order: Order,
+    planned: Plan,
+    checkpoints: dict[int, str],
+) -> Broke | None:
+    failed: list[str] = []
+    try:
+        if planned.do == "answers":
+            config["configurable"][STRICT_RESUME] = True
+        if planned.run_id is not None:
+            config["metadata"] = {"run_id": planned.run_id}
+        stream = graph.astream(
+            _input(side, order, planned),
+            config,
+            stream_mode=["tasks", "checkpoints"],
+            version="v2",
+            subgraphs=True,
+            durability="sync",
+            control=order.control,
+        )
+        async with contextlib.aclosing(cast(Any, stream)) as parts:
+            async for part in parts:
+                _listen(cast(Mapping[str, Any], part), order, checkpoints, failed)
+    except GraphDrained:
+        raise
+    except Exception as error:
+        for cause in _chain(error):
+            if isinstance(cause, StaleOwner | BlockedType | LostCheckpoint):
+                raise cause from error
+        if isinstance(error, DatabaseAway | LockTimeout):
+            raise
+        return Broke(
+            node=failed[0] if failed else "",
+            type=type(error).__name__,
+            message=clean(str(error))[:MAX_ERROR_CHARACTERS] or type(error).__name__,
+            permanent=getattr(error, "permanent", False) is True,
+            rejected=any(is_invalid_resume(each) for each in _chain(error)),
+        )
+    return None
+
+
+def _input(side: Side, order: Order, planned: Plan) -> Any:
+    if planned.do == "answers":
+        return Command(resume=resume_map(planned, order.values))
+    if planned.do == "go_on" or planned.row is None:
+        return None
+    if planned.row.kind == "start":
+        assert order.input is not None  # noqa: S101  the engine took it in before
+        return side.saver.serde.loads_typed(order.input)
+    value, _ = order.loaded.intake(order.turns[planned.row.id])
+    return value
+
+
+def _bound(side: Side, order: Order) -> Graph:
+    """The graph with our saver and the thread's own store in it.
+
+    `copy` forgets which types the graph's schema allows to be loaded, so they are put back: without
+    them every model in the state would come back as a dict, or be refused.
+    """
+    saver = side.saver
+    if isinstance(saver, PostgresSaver):
+        saver = saver.with_types(order.loaded.spec.types).refusing_blocked()
+    allowed = order.loaded.graph._serde_allowlist
+    if allowed is not None:
+        saver = saver.with_allowlist(allowed)
+    graph = order.loaded.graph.copy({"checkpointer": saver, "store": _store(side, order)})
+    graph._serde_allowlist = allowed
+    return graph
+
+
+def _config(side: Side, order: Order) -> RunnableConfig:
+    """The run's configuration; what is ours comes last, so that nothing given can stand for it."""
+    given = {**order.loaded.spec.config, **order.thread.configurable}
+    return RunnableConfig(
+        configurable={
+            **{key: value for key, value in given.items() if not key.startswith("__")},
+            "thread_id": order.thread.id,
+            leases.FENCE: order.fence,
+            DECISIONS: dict(order.decisions),
+            documents.KEY: documents.Documents(side.database, order.thread.id),
+        },
+        callbacks=[routings.Recorder(side.database, order.thread.id, order.loaded.graph)],
+    )
+
+
+def _reading(config: RunnableConfig) -> RunnableConfig:
+    return RunnableConfig(configurable=config["configurable"])
+
+
+def _store(side: Side, order: Order) -> Any:
+    thread = order.thread
+    if thread.customer_id is not None:
+        return side.store.rooted(("customers", thread.customer_id), fence=order.fence)
+    return side.store.rooted(("graphs", thread.graph), fence=order.fence)
+
+
+async def _state(graph: Graph, config: RunnableConfig, seen: StateSnapshot, order: Order) -> State:
+    head = seen.config.get("configurable", {}).get("checkpoint_id")
+    if seen.created_at is None or head is None:
+        return State(fresh=True)
+    pending = frozenset(interrupt.id for interrupt in seen.interrupts)
+    failed = any(task.error is not None for task in seen.tasks)
+    unfinished = any(
+        task.error is None and not task.interrupts and task.result is None for task in seen.tasks
+    )
+    stopped = unfinished and not failed and not pending
+    metadata = cast(Mapping[str, Any], seen.metadata or {})
+    run_id = metadata.get("run_id")
+    return State(
+        fresh=False,
+        pending=pending,
+        failed=failed,
+        unfinished=unfinished,
+        breakpoint=await _stopped_at(graph, seen, str(head)) if stopped else None,
+        run_id=str(run_id) if run_id is not None else None,
+    )
+
+
+async def _stopped_at(graph: Graph, seen: StateSnapshot, head: str) -> str | None:
+    """The id of the static breakpoint at which the head rests, if it is one.
+
+    Running on from there would pass it without anybody having been asked.
+    """
+    if _hits(graph.interrupt_before_nodes, seen.next):
+        return _breakpoint_id(head)
+    if graph.interrupt_after_nodes and seen.parent_config is not None:
+        before = await graph.aget_state(seen.parent_config)
+        if _hits(graph.interrupt_after_nodes, before.next):
+            return _breakpoint_id(head)
+    return None
+
+
+def _hits(nodes: Any, names: tuple[str, ...]) -> bool:
+    return bool(names) and (nodes == "*" or any(name in nodes for name in names))
+
+
+def _breakpoint_id(head: str) -> str:
+    return f"breakpoint:{head}"
+
+
+def _breakpoint(seen: StateSnapshot, head: str, graph: Graph) -> Asked:
+    before = [name for name in seen.next if _hits(graph.interrupt_before_nodes, (name,))]
+    node = (before or list(seen.next))[0]
+    return Asked(
+        interrupt_id=_breakpoint_id(head),
+        node=node,
+        checkpoint_id=head,
+        question=None,
+        hash=digest({"before": list(seen.next), "values": seen.values}),
+        kind="breakpoint",
+    )
+
+
+def _asked(seen: StateSnapshot, side: Side) -> Iterator[Asked]:
+    """The pending interrupts, each once, with the path of the node that asks."""
+    pending = {interrupt.id for interrupt in seen.interrupts}
+    head = str(seen.config.get("configurable", {}).get("checkpoint_id", ""))
+    for path, interrupt in _walk(seen, ()):
+        if interrupt.id not in pending:
+            continue
+        pending.discard(interrupt.id)
+        question = plain(interrupt.value)
+        schema = interrupt.response_schema
+        yield Asked(
+            interrupt_id=interrupt.id,
+            node="/".join(path),
+            checkpoint_id=head,
+            question=question,
+            hash=digest(question),
+            schema=plain(schema) if isinstance(schema, Mapping) else None,
+            exact=_exact(side, interrupt.value),
+        )
+
+
+def _walk(
+    seen: StateSnapshot, path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Interrupt]]:
+    for task in seen.tasks:
+        if isinstance(task.state, StateSnapshot):  # the deepest path names the node that asks
+            yield from _walk(task.state, (*path, task.name))
+        for interrupt in task.interrupts:
+            yield (*path, task.name), interrupt
+
+
+def _exact(side: Side, value: Any) -> tuple[str, bytes] | None:
+    try:
+        return side.saver.serde.dumps_typed(value)
+    except Exception:  # the safe JSON is there; a question is never a reason to fail
+        return None
+
+
+def _stored_error(seen: StateSnapshot) -> Broke | None:
+    """The error of an earlier run that nobody has settled."""
+    for task in seen.tasks:
+        if task.error is not None:
+            text = clean(str(task.error))[:MAX_ERROR_CHARACTERS]
+            kind, _, rest = text.partition("(")
+            message = rest.removesuffix(")").strip("'\"") if rest else text
+            return Broke(task.name, kind or "Error", message or kind)
+    return None
+
+
+def _listen(
+    part: Mapping[str, Any], order: Order, checkpoints: dict[int, str], failed: list[str]
+) -> None:
+    data = part["data"]
+    if part["type"] == "checkpoints":
+        if not part["ns"]:
+            found = (data.get("config") or {}).get("configurable", {}).get("checkpoint_id")
+            step = (data.get("metadata") or {}).get("step")
+            if found is not None and step is not None:
+                checkpoints[int(step)] = str(found)
+        return
+    name = str(data["name"])
+    if name.startswith("__"):
+        return
+    path = "/".join((*(str(each).split(":")[0] for each in part["ns"]), name))
+    if "triggers" in data:
+        order.tell(Told(data["id"], path, "running"))
+    elif data.get("error") is not None:
+        failed.append(path)
+        order.tell(
+            Told(data["id"], path, "failed", clean(str(data["error"]))[:MAX_ERROR_CHARACTERS])
+        )
+    else:
+        order.tell(Told(data["id"], path, "waiting" if data.get("interrupts") else "done"))
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    each: BaseException | None = error
+    while each is not None and id(each) not in seen:
+        seen.add(id(each))
+        yield each
+        if isinstance(each, BaseExceptionGroup):
+            for inner in each.exceptions:
+                yield from _chain(inner)
+        each = each.__cause__ or each.__context__
+
+
+def _outcome(loaded: LoadedGraph, values: Any) -> str | None:
+    """What came of it: the graph's template over the final state, else the last AI message."""
+    if loaded.spec.outcome:
+        try:
+            return clean(fill(loaded.spec.outcome, plain(values)))[:MAX_OUTCOME_CHARACTERS] or None
+        except Exception:
+            return None
+    messages = values.get("messages") if isinstance(values, Mapping) else None
+    last = messages[-1] if isinstance(messages, list) and messages else None
+    if getattr(last, "type", None) != "ai":
+        return None
+    text = getattr(last, "text", "")
+    text = text() if callable(text) else text
+    return clean(str(text))[:MAX_OUTCOME_CHARACTERS] or None
