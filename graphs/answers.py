@@ -41,7 +41,7 @@ def check(answer: JSON, question: JSON, schema: JSON | None) -> str | None:
     if not errors:
         return None
     try:
-        return _sentence(min(errors, key=lambda error: len(error.absolute_path)))
+        return _sentence(_telling(min(errors, key=lambda error: len(error.absolute_path))))
     except Exception:
         return _OTHER  # a schema of a shape that we have no words for
 
@@ -57,6 +57,14 @@ def _children(value: JSON) -> Iterable[JSON]:
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list | tuple) else ()
+
+
+def _telling(error: ValidationError) -> ValidationError:
+    """Of alternatives, the one that was meant: its kind fits, and only something in it does not."""
+    meant = [
+        inner for inner in error.context or () if inner.validator != "type" or inner.relative_path
+    ]
+    return _telling(meant[0]) if error.validator in ("anyOf", "oneOf") and meant else error
 
 
 def _sentence(error: ValidationError) -> str:
@@ -88,11 +96,7 @@ def _what_to_write(error: ValidationError) -> str:
     if rule == "additionalProperties":
         return "There is a field too many. Leave out what was not asked for."
     if rule in ("anyOf", "oneOf"):
-        kinds = [_TYPES[str(one.get("type"))] for one in wanted if one.get("type") in _TYPES]
-        if kinds and len(kinds) == len(wanted):
-            return f"Write {_one_of(kinds)}."
-        inner = min(error.context or [], key=lambda one: len(one.relative_path), default=None)
-        return _what_to_write(inner) if inner is not None else _OTHER
+        return f"Write {_one_of(_TYPES.get(str(one.get('type')), 'a value') for one in wanted)}."
     return _OTHER
 
 

@@ -40,8 +40,8 @@ def amounts(text: str) -> list[Amount]:
 
 def _is_part(text: str, match: re.Match[str]) -> bool:
     """Whether the number belongs to something else: TX-20931, v2.14, #412."""
-    before = text[: match.start()]
-    if before[-1:] in _SIGNS and before[-2:-1].isalpha():
+    before = text[max(0, match.start() - _NEAR_CHARACTERS) : match.start()]
+    if _REFERENCE.search(before):
         return True
     return not match["sign"] and (before[-1:].isalnum() or before[-1:] in ("_", "#", ".", "@"))
 
@@ -144,10 +144,11 @@ _UNITS = {
     "crore": Decimal(10_000_000),
     "crores": Decimal(10_000_000),
 }
-_SIGNS = ("-", "−")  # noqa: RUF001
+_REFERENCE = re.compile(r"(?<!\w)[^\W\d_]+[-−]$")  # noqa: RUF001
 _BETWEEN = {"-", "–", "—", "to", "or", "and", "/"}  # noqa: RUF001
 _GROUP = 3
 _LONGEST = 16  # characters
+_NEAR_CHARACTERS = 40
 _PLAIN_DIGITS = 4
 
 _CODES = r"eur|usd|gbp|inr|chf|jpy|aed|sgd|cad|aud|euros?|dollars?|pounds|rs\.?|rupees?"
@@ -155,8 +156,9 @@ _AMOUNT = re.compile(
     rf"""
     (?P<sign>(?<![^\s(:,€$£₹])[-−])?                        # minus only after a space or a sign
     (?:(?P<before>[€$£₹¥]|\b(?:{_CODES})(?![a-z]))\s?)?
-    (?P<number>\d{{1,3}}(?:[ \u00a0\u202f]\d{{3}})+(?![\d])(?:[.,]\d{{1,2}}(?!\d))?
-             |\d+(?:[.,'’_]\d+)*)                           # 60 000 or 60,000.00
+    (?<!\d)(?<!\d[.,'’_])                                   # the whole number, not its tail
+    (?P<number>\d{{1,3}}(?:[ \u00a0\u202f]\d{{3}})++(?![\d])(?:[.,]\d{{1,2}}(?!\d))?
+             |\d++(?:[.,'’_]\d++)*+)                        # 60 000 or 60,000.00
     (?:(?P<unit>k|m|mn|cr)\b|\s?(?P<unit_word>thousand|lakhs?|lacs?|crores?|cr|millions?|mn)\b)?
     (?:\s?(?P<after>[€$£₹¥]|(?:{_CODES})\b))?
     (?:/-)?
@@ -178,6 +180,6 @@ _NO_MONEY = [
         rf"\b{_MONTH}\.?\s+\d{{1,2}}(?:st|nd|rd|th)?(?!\d)(?:,?\s+\d{{4}}\b)?",
         rf"\b{_MONTH}\.?\s+(?:19|20)\d{{2}}\b",
         r"\b(?:in|since|until|year)\s+(?:19|20)\d{2}\b",
-        r"\b\d[\d.,]*\s*(?:%|percent\b|months?\b|years?\b|weeks?\b|days?\b|hours?\b|km\b|kg\b)",
+        r"(?<!\d)(?<!\d[.,])\d[\d.,]*+\s*(?:%|percent\b|months?\b|years?\b|weeks?\b|days?\b|hours?\b|km\b|kg\b)",
     )
 ]

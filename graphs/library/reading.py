@@ -232,7 +232,7 @@ def _figure(figure: Figure, labels: dict[str, str]) -> int | None:
 
 
 def _whole(text: str) -> int | None:
-    found = [amount.value for amount in amounts(text) if amount.value is not None]
+    found = [one.value for one in amounts(text[:_VALUE_CHARACTERS]) if one.value is not None]
     if not found or abs(found[0]) >= _MOST:
         return None
     return int(found[0].quantize(Decimal(1), ROUND_HALF_UP))
@@ -285,6 +285,7 @@ _AGAIN = "Please send it again."
 _SEND_PDF = "Please send a PDF with text, a CSV or a text file."
 _LABEL_CHARACTERS = 60
 _DATE_CHARACTERS = 40
+_VALUE_CHARACTERS = 200
 _MOST = Decimal(10) ** 12
 _TRADING = re.compile(r"trading for (\d{1,4} (?:months?|years?))\b\.?$", re.IGNORECASE)
 _SPAN = re.compile(r"\b(\d{1,4})\s*([my])", re.IGNORECASE)

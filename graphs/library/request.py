@@ -326,7 +326,7 @@ _LABELS = {
 }
 _LABEL = re.compile(r"\s*[*_]?(customer|client|amount|purpose)[*_]?\s*[:=]\s*(.+)", re.IGNORECASE)
 _TERM = re.compile(
-    r",?\s*\b(?:over|within|across|repaid\s+(?:over|in))\s+(\d{1,3})\s+(months?|years?)\b", re.I
+    r"\b(?:over|within|across|repaid\s+(?:over|in))\s+(\d{1,3})\s+(months?|years?)\b", re.I
 )
 _BREAK = re.compile(r"[,;:\n()]|\s[-–—]\s|[.!?](?=\s|$)")  # noqa: RUF001
 _MARKER = re.compile(r"\b(?:for|to)\b", re.IGNORECASE)
