@@ -38,6 +38,11 @@ QUESTION = {
 }
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`pytest tests/bot --update-golden` writes the golden files anew, see test_cards.py."""
+    parser.addoption("--update-golden", action="store_true", help="write the golden files anew")
+
+
 async def until(what: str, look: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> Any:
     """Look again and again until there is something to see."""
     with contextlib.suppress(TimeoutError):

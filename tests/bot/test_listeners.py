@@ -9,7 +9,7 @@ from tests.bot.conftest import Desk, until
 async def test_a_message_in_the_graphs_channel_starts_a_thread_with_its_conversation(
     desk: Desk,
 ) -> None:
-    sent = await desk.slack.message("U0BOB", "C0LOANS", "Loan for Asha &amp; Co, 60000 for a van")
+    sent = await desk.slack.message("U0BOB", "C0LOANS", "Loan for Asha & Co, 60000 for a van")
 
     found = await until("a thread", lambda: threads.list_(desk.database))
     assert [thread.requester for thread in found] == ["U0BOB"]

@@ -1,0 +1,356 @@
+"""The composition root: builds a web process, a worker, or what a command needs, and runs it.
+
+Nothing else in Sayso creates its own collaborators. A web process takes what Slack sends and
+starts a worker as its child; a worker runs threads and posts to Slack. Both find everything they
+have to know in the database, so either can be killed at any instruction and started again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import getpass
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import structlog
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.response import BoltResponse
+
+from bot import deliveries, logs, people
+from bot.afterwards import Afterwards
+from bot.errors import NotYet, SlackFailed
+from bot.house import House
+from bot.listeners import Listeners
+from bot.people import People, Workspace
+from bot.posting import Pace, Poster
+from bot.renderings import Renderings
+from bot.settings import Settings, load
+from bot.slack import Slack
+from bot.supervision import Child, command, supervised, until_told_to_stop
+from bot.web import Door, listening, site
+from bot.wishes import Wishes
+from checkpoints import embedded, failpoints
+from checkpoints import migrate as migrations
+from checkpoints.database import Database
+from checkpoints.errors import DatabaseAway, LockTimeout, SaysoError
+from checkpoints.postgres import PostgresSaver
+from graphs import audit
+from graphs.plain import plain
+from graphs.policy import Policy
+from graphs.registry import Registry
+
+log = structlog.get_logger("sayso")
+
+IDENTIFY_AGAIN_SECONDS: Final = 5.0
+HOUSEKEEPING_SECONDS: Final = 3600.0
+IDLE_IN_TRANSACTION_SECONDS: Final = 0.5
+
+
+# The database
+
+
+async def database_url(settings: Settings) -> str:
+    """The address of the database; the embedded one is started and migrated if need be."""
+    if settings.database_url is not None:
+        return settings.database_url
+    url = await embedded.start(settings.home)
+    await migrations.migrate(url)
+    return url
+
+
+@asynccontextmanager
+async def opened(
+    settings: Settings, name: str, *, idle_in_transaction_seconds: float | None = None
+) -> AsyncIterator[Database]:
+    """The door to the database, with its tables as this program needs them.
+
+    Raises:
+        NotMigrated, DatabaseAway, DatabaseRefused, EmbeddedFailed
+    """
+    async with Database.open(
+        await database_url(settings),
+        size=settings.environment.database_pool,
+        name=f"sayso {name}",
+        idle_in_transaction_seconds=idle_in_transaction_seconds,
+        statement_cache=settings.environment.statement_cache,
+    ) as database:
+        await migrations.require(database)
+        yield database
+
+
+async def migrate() -> None:
+    """Bring the tables up to this program and say what was done."""
+    settings = load()
+    url = settings.database_url or await embedded.start(settings.home)
+    applied = await migrations.migrate(url)
+    for name in applied:
+        print(f"applied {name}")
+    if not applied:
+        print("Nothing to do, the database is up to date.")
+
+
+async def stop_database() -> None:
+    """Stop the embedded database."""
+    stopped = await embedded.stop(load().home)
+    print("The embedded database is stopped." if stopped else "No embedded database is running.")
+
+
+# What everything is built of
+
+
+def policy_of(settings: Settings) -> Policy:
+    """The rules of the configuration."""
+    return Policy(settings.configuration.reviews, settings.configuration.operators)
+
+
+def registry_of(settings: Settings) -> Registry:
+    """The loaded graphs; those that cannot be loaded are logged and left out."""
+    # `graphs.library.loan:graph` beside sayso.toml: the console script has no such path.
+    if str(settings.directory) not in sys.path:
+        sys.path.insert(0, str(settings.directory))
+    registry = Registry.load(settings.configuration.graphs, settings.directory)
+    for problem in registry.problems.values():
+        log.error("graph not loaded", graph=problem.name, why=str(problem))
+    return registry
+
+
+@asynccontextmanager
+async def slack_of(settings: Settings) -> AsyncIterator[Slack | None]:
+    """The door to Slack, None where its settings are not there."""
+    if not settings.has_slack:
+        yield None
+        return
+    token, _ = settings.need_slack("")
+    async with Slack.open(token, api_url=settings.environment.slack_api_url) as slack:
+        yield slack
+
+
+async def workspace_of(database: Database, slack: Slack) -> Workspace:
+    """Which workspace the token belongs to; waits until that can be found out once."""
+    while True:
+        try:
+            return await people.identify(database, slack)
+        except SlackFailed as error:
+            log.error("Slack does not say who we are; asking again", error=error.error)
+            await asyncio.sleep(IDENTIFY_AGAIN_SECONDS)
+
+
+def states_of(database: Database) -> Callable[..., Awaitable[Any]]:
+    """Reads a thread's state, now or at a checkpoint, as plain data, without its graph."""
+    saver = PostgresSaver(database)
+
+    async def state(thread_id: str, checkpoint_id: str | None = None) -> Any:
+        where = {"thread_id": thread_id, "checkpoint_ns": ""}
+        if checkpoint_id is not None:
+            where["checkpoint_id"] = checkpoint_id
+        config: Any = {"configurable": where}
+        found = await saver.aget_tuple(config)
+        if found is None:
+            return None
+        values: Mapping[str, Any] = found.checkpoint.get("channel_values", {})
+        return plain({key: value for key, value in values.items() if not _is_internal(key)})
+
+    return state
+
+
+def _is_internal(channel: str) -> bool:
+    return channel.startswith(("__", "branch:", "start:"))
+
+
+# The web process
+
+
+@asynccontextmanager
+async def house_of(
+    settings: Settings, database: Database, slack: Slack, workspace: Workspace
+) -> AsyncIterator[House]:
+    """Everything that the listeners of a web process need."""
+    afterwards = Afterwards()
+    specs = settings.configuration.graphs
+    policy = policy_of(settings)
+    known = People(database, slack, workspace.team, afterwards)
+    turns = _turns(settings)
+    try:
+        yield House(
+            database=database,
+            slack=slack,
+            workspace=workspace,
+            people=known,
+            specs=specs,
+            policy=policy,
+            wishes=Wishes(policy.operators),
+            renderings=Renderings(specs, policy, known),
+            afterwards=afterwards,
+            turns=lambda graph: turns.get(graph, False),
+            state=states_of(database),
+        )
+    finally:
+        await afterwards.finish()
+
+
+def _turns(settings: Settings) -> dict[str, bool]:
+    """Whether later messages are further turns; a graph is loaded only if only it can tell."""
+    graphs = settings.configuration.graphs
+    if all(spec.replies is not None for spec in graphs.values()):
+        return {name: spec.replies == "turns" for name, spec in graphs.items()}
+    return {name: one.turns for name, one in registry_of(settings).loaded.items()}
+
+
+def bolt_of(house: House) -> AsyncApp:
+    """Bolt with our listeners; the door has proved the signature before it is asked."""
+
+    async def authorize(**_: Any) -> AuthorizeResult:
+        workspace = house.workspace
+        return AuthorizeResult(
+            enterprise_id=workspace.enterprise,
+            team_id=workspace.team,
+            bot_user_id=workspace.bot_user,
+            bot_id=workspace.bot_id,
+            bot_token=house.slack.token,
+        )
+
+    app = AsyncApp(
+        name="sayso",
+        client=house.slack.client,
+        authorize=authorize,
+        process_before_response=True,
+        request_verification_enabled=False,
+    )
+    Listeners(house).register(app)
+    app.error(_answer_to_failure)
+    return app
+
+
+async def _answer_to_failure(error: Exception) -> BoltResponse:
+    if isinstance(error, NotYet | DatabaseAway | LockTimeout):
+        log.warning("not taken, Slack sends it again", why=type(error).__name__)
+        return BoltResponse(status=503, body="")
+    log.error("a request failed", why=type(error).__name__, exc_info=error)
+    return BoltResponse(status=500, body="")
+
+
+@asynccontextmanager
+async def web_of(settings: Settings, database: Database) -> AsyncIterator[tuple[str, int]]:
+    """The web process's door, open; yields where it listens."""
+    host, port = settings.environment.host, settings.environment.port
+    async with contextlib.AsyncExitStack() as stack:
+        slack = await stack.enter_async_context(slack_of(settings))
+        door = None
+        if slack is not None:
+            _, signing_secret = settings.need_slack("")
+            workspace = await workspace_of(database, slack)
+            house = await stack.enter_async_context(house_of(settings, database, slack, workspace))
+            door = Door(bolt_of(house), signing_secret, record_unproved=_recorder(database))
+            counting = asyncio.create_task(door.record_for_ever(), name="count unproved")
+            stack.push_async_callback(_end, counting)
+        yield await stack.enter_async_context(listening(site(database, door), host=host, port=port))
+        if door is not None:
+            await door.record_now()
+
+
+def _recorder(database: Database) -> Callable[[dict[str, int]], Any]:
+    async def record(counted: dict[str, int]) -> None:
+        async with database.transaction() as connection:
+            await audit.record(
+                connection,
+                "requests.unproved",
+                detail={"count": sum(counted.values()), "why": counted},
+            )
+
+    return record
+
+
+async def serve(*, tied: bool = False) -> None:
+    """Take what Slack sends until told to stop, with a worker as supervised child."""
+    settings = load()
+    failpoints.arm(settings.environment.failpoints)
+    logs.set_up(settings.environment.log, "web")
+    settings.need_slack("`sayso serve` takes what Slack sends; `sayso worker` runs without it.")
+    stop = until_told_to_stop(tied=tied)
+    drain = settings.environment.drain_seconds
+    worker = Child(command("worker", "--tied"), name="worker")
+    async with opened(settings, "web") as database, supervised(worker, stop_seconds=drain + 5):
+        web = asyncio.create_task(_serve_web(settings, database, stop), name="web")
+        await _first(web, asyncio.create_task(stop.wait(), name="stop"))
+
+
+async def _serve_web(settings: Settings, database: Database, stop: asyncio.Event) -> None:
+    async with web_of(settings, database) as (host, port):
+        log.info("listening", host=host, port=port)
+        await stop.wait()
+    log.info("stopped")
+
+
+# The worker
+
+
+async def work(*, tied: bool = False) -> None:
+    """Run threads and post to Slack until told to stop; then hand back what runs."""
+    settings = load()
+    failpoints.arm(settings.environment.failpoints)
+    logs.set_up(settings.environment.log, "worker")
+    stop = until_told_to_stop(tied=tied)
+    async with opened(
+        settings, "worker", idle_in_transaction_seconds=IDLE_IN_TRANSACTION_SECONDS
+    ) as database:
+        from bot.worker import Worker
+
+        async with slack_of(settings) as slack:
+            await Worker(settings, database, slack).run(stop)
+
+
+def poster_of(
+    settings: Settings, database: Database, slack: Slack, team: str, afterwards: Afterwards
+) -> Poster:
+    """The poster of a worker."""
+    policy = policy_of(settings)
+    known = People(database, slack, team, afterwards)
+    return Poster(
+        database,
+        slack,
+        Renderings(settings.configuration.graphs, policy, known),
+        members=known.members,
+        tell_operators=Wishes(policy.operators).tell_operators,
+        pace=Pace(hold_off_seconds=settings.environment.hold_off_seconds),
+    )
+
+
+async def keep_house(database: Database) -> None:
+    """Now and then: drop what no redelivery can need any more."""
+    while True:
+        try:
+            async with database.connection() as connection:
+                await deliveries.forget_old(connection)
+        except SaysoError as error:
+            log.warning("housekeeping failed", why=str(error))
+        await asyncio.sleep(HOUSEKEEPING_SECONDS)
+
+
+def os_user() -> str:
+    """Who runs this command on this machine, for the record."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "unknown"
+
+
+async def _first(*tasks: asyncio.Task[Any]) -> None:
+    """Wait for the first to end; raise what it raised; cancel the rest."""
+    done, rest = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    # A stop lets the web process close its door by itself.
+    for task in rest:
+        if task.get_name() != "web":
+            task.cancel()
+    await asyncio.gather(*rest, return_exceptions=True)
+    for task in done:
+        task.result()
+
+
+async def _end(task: asyncio.Task[Any]) -> None:
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task

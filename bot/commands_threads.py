@@ -1,0 +1,97 @@
+"""`sayso threads …`: start threads, list them, look at one and at how it came where it is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(help="Start threads and look at them.", no_args_is_help=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
+
+
+@app.command()
+def start(
+    graph: Annotated[str, typer.Argument(help="The graph's name in sayso.toml.")],
+    input: Annotated[str, typer.Option(help="The graph's own input, as JSON.")],  # noqa: A002
+    customer: Annotated[
+        str | None, typer.Option(help="The customer's name or id; a new name is created.")
+    ] = None,
+    configurable: Annotated[
+        str | None, typer.Option(help="Configurable values of its runs, as a JSON object.")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option(help="The same key starts one thread, however often.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Start a thread of GRAPH."""
+    from bot import operating
+
+    given = parsed("--input", input)
+    more = parsed("--configurable", configurable) if configurable is not None else {}
+    if not isinstance(more, dict):
+        raise typer.BadParameter("it must be a JSON object", param_hint="--configurable")
+    if given is None:
+        raise typer.BadParameter("null starts nothing", param_hint="--input")
+    found = asyncio.run(
+        operating.start(graph, given, customer=customer, configurable=more, key=key)
+    )
+    show_json(found) if as_json else operating.print_thread(found)
+
+
+@app.command("list")
+def list_(
+    status: Annotated[
+        str | None,
+        typer.Option(help="Only those that are queued, running, paused, held, failed, …"),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the newest threads."""
+    from bot import operating
+
+    if status is not None and status not in operating.STATUSES:
+        raise typer.BadParameter(f"one of {', '.join(operating.STATUSES)}", param_hint="--status")
+    found = asyncio.run(operating.list_threads(status))
+    show_json(found) if as_json else operating.print_threads(found)
+
+
+@app.command()
+def show(
+    id: Annotated[str, typer.Argument(help="The thread's id.")],  # noqa: A002
+    as_json: AsJson = False,
+) -> None:
+    """Show a thread: where it stands, its state and its reviews."""
+    from bot import operating
+
+    found = asyncio.run(operating.show_thread(id))
+    show_json(found) if as_json else operating.print_thread(found)
+
+
+@app.command()
+def history(
+    id: Annotated[str, typer.Argument(help="The thread's id.")],  # noqa: A002
+    as_json: AsJson = False,
+) -> None:
+    """Show what happened to a thread, and the state behind each choice of a router."""
+    from bot import operating
+
+    found = asyncio.run(operating.history(id))
+    show_json(found) if as_json else operating.print_history(found)
+
+
+def parsed(option: str, text: str) -> Any:
+    """The option's JSON; anything else is wrong usage."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise typer.BadParameter(f"this is not JSON: {error}", param_hint=option) from None
+
+
+def show_json(value: Any) -> None:
+    """Print the value as JSON."""
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2, default=str))

@@ -1,0 +1,29 @@
+-- name: open
+-- Say where a thread is talked about; the first answer stays.
+insert into sayso.conversations (thread_id, team, channel, root)
+values ($1, $2, $3, $4)
+on conflict do nothing;
+
+-- name: root
+-- Note the message that the conversation hangs under, once it is there.
+update sayso.conversations
+set channel = $2, root = $3
+where thread_id = $1 and root is null;
+
+-- name: of_thread
+-- Where this thread is talked about.
+select thread_id, team, channel, root
+from sayso.conversations
+where thread_id = $1;
+
+-- name: at
+-- Which thread is talked about under this message.
+select thread_id, team, channel, root
+from sayso.conversations
+where team = $1 and channel = $2 and root = $3;
+
+-- name: move
+-- A channel got another id.
+update sayso.conversations
+set channel = $3
+where team = $1 and channel = $2;

@@ -1,0 +1,33 @@
+"""What the web process is built of, handed as one value to everything that takes a request."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bot.afterwards import Afterwards
+from bot.people import People, Workspace
+from bot.renderings import Renderings
+from bot.slack import Slack
+from bot.wishes import Wishes
+from checkpoints.database import Database
+from graphs.policy import Policy
+from graphs.specs import GraphSpec
+
+
+@dataclass(frozen=True)
+class House:
+    """The collaborators of the listeners; built once, by the composition root."""
+
+    database: Database
+    slack: Slack
+    workspace: Workspace
+    people: People
+    specs: Mapping[str, GraphSpec]
+    policy: Policy
+    wishes: Wishes
+    renderings: Renderings
+    afterwards: Afterwards
+    turns: Callable[[str], bool]  # whether a later message of a graph is a further turn
+    state: Callable[[str], Awaitable[Any]]  # of a thread, as plain data

@@ -1,0 +1,458 @@
+"""What the commands about threads and reviews do: the same verbs as Slack's, from a terminal.
+
+They run without any Slack setting; what should be shown is wanted all the same, and posted by
+whoever has them. `--as USER` is the operator's word for a person: the same policy decides, and the
+record names the operating-system user too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from bot import app, logs, mishaps, notices, people
+from bot.afterwards import Afterwards
+from bot.errors import SlackFailed
+from bot.people import People
+from bot.renderings import Renderings
+from bot.settings import Settings, load
+from bot.wishes import Wishes
+from checkpoints.database import Database
+from graphs import audit, reviews, routings, steps, threads, votes
+from graphs.errors import UnknownGraph
+from graphs.plain import plain
+from graphs.reviews import Item, Review
+from graphs.threads import Status, Thread
+from graphs.votes import Voter
+
+STATUSES: Final = tuple(status.value for status in Status)
+
+
+@dataclass(frozen=True)
+class _Office:
+    settings: Settings
+    database: Database
+    people: People
+    wishes: Wishes
+
+
+@asynccontextmanager
+async def _office() -> AsyncIterator[_Office]:
+    settings = load()
+    logs.set_up(settings.environment.log, "command", quiet=True)
+    afterwards = Afterwards()
+    async with (
+        app.opened(settings, "command") as database,
+        app.slack_of(settings) as slack,
+    ):
+        team = await people.team_of(database)
+        if slack is not None:
+            try:
+                team = (await people.identify(database, slack)).team
+            except SlackFailed:
+                slack = None  # a command must not wait for Slack
+        try:
+            yield _Office(
+                settings,
+                database,
+                People(database, slack, team, afterwards),
+                Wishes(settings.configuration.operators),
+            )
+        finally:
+            await afterwards.finish()
+
+
+# Threads
+
+
+async def start(
+    graph: str,
+    given: Any,
+    *,
+    customer: str | None,
+    configurable: Mapping[str, Any],
+    key: str | None,
+) -> dict[str, Any]:
+    """Start a thread and return it.
+
+    Raises:
+        UnknownGraph, AmbiguousCustomer
+    """
+    async with _office() as office:
+        graphs = office.settings.configuration.graphs
+        if graph not in graphs:
+            raise UnknownGraph(graph, tuple(graphs))
+        who = f"cli:{app.os_user()}"
+        async with office.database.transaction() as connection:
+            started = await threads.start(
+                connection,
+                team=office.people.team,
+                graph=graph,
+                requester=who,
+                input=given,
+                customer=customer,
+                configurable=configurable,
+                key=f"cli:{key}" if key is not None else None,
+                actor=who,
+                wish=office.wishes,
+            )
+        return await _thread(office.database, started.thread_id)
+
+
+async def list_threads(status: str | None) -> list[dict[str, Any]]:
+    """The newest threads, without their states."""
+    async with _office() as office:
+        found = await threads.list_(office.database, status=status)
+        return [_brief(thread) for thread in found]
+
+
+async def show_thread(thread_id: str) -> dict[str, Any]:
+    """A thread with its state and reviews.
+
+    Raises:
+        UnknownThread
+    """
+    async with _office() as office:
+        return await _thread(office.database, thread_id)
+
+
+async def history(thread_id: str) -> dict[str, Any]:
+    """How a thread came where it is: steps, routings with the state behind them, the record.
+
+    Raises:
+        UnknownThread
+    """
+    async with _office() as office:
+        database = office.database
+        thread = await threads.get(database, thread_id)
+        state = app.states_of(database)
+        chosen = [
+            {
+                "at": routing.at.isoformat(),
+                "node": routing.node,
+                "branch": routing.branch,
+                "choice": routing.choice,
+                "checkpoint": routing.checkpoint_id,
+                "state": await state(thread_id, routing.checkpoint_id)
+                if routing.checkpoint_id
+                else None,
+            }
+            for routing in await routings.of_thread(database, thread_id)
+        ]
+        return {
+            "id": thread.id,
+            "graph": thread.graph,
+            "status": thread.status.value,
+            "steps": [
+                {
+                    "node": step.node,
+                    "status": step.status,
+                    "error": step.error,
+                    "started_at": step.started_at.isoformat(),
+                    "finished_at": step.finished_at.isoformat() if step.finished_at else None,
+                }
+                for step in await steps.of_thread(database, thread_id)
+            ],
+            "routings": chosen,
+            "audit": [
+                {
+                    "at": entry.at.isoformat(),
+                    "what": entry.what,
+                    "actor": entry.actor,
+                    "review": entry.review_id,
+                    "detail": dict(entry.detail),
+                }
+                for entry in await audit.of_thread(database, thread_id)
+            ],
+        }
+
+
+async def _thread(database: Database, thread_id: str) -> dict[str, Any]:
+    thread = await threads.get(database, thread_id)
+    asked = await reviews.list_(database, thread_id=thread_id)
+    state = await app.states_of(database)(thread_id)
+    return _brief(thread) | {"state": state, "reviews": [_review(review) for review in asked]}
+
+
+def _brief(thread: Thread) -> dict[str, Any]:
+    error = thread.error
+    return {
+        "id": thread.id,
+        "number": thread.number,
+        "graph": thread.graph,
+        "status": thread.status.value,
+        "next": list(thread.next),
+        "error": None
+        if error is None
+        else {
+            "node": error.node,
+            "type": error.type,
+            "message": error.message,
+            "attempt": error.attempt,
+            "attempts": error.attempts,
+            "at": error.at.isoformat(),
+            "retry_at": error.retry_at.isoformat() if error.retry_at else None,
+        },
+        "reason": thread.mark_reason,
+        "outcome": thread.outcome,
+        "requester": thread.requester,
+        "customer": None
+        if thread.customer_id is None
+        else {"id": thread.customer_id, "name": thread.customer_name},
+        "open_reviews": list(thread.open_reviews),
+        "created_at": thread.created_at.isoformat(),
+        "ended_at": thread.ended_at.isoformat() if thread.ended_at else None,
+    }
+
+
+# Reviews
+
+
+async def list_reviews(thread_id: str | None) -> list[dict[str, Any]]:
+    """Reviews, oldest first.
+
+    Raises:
+        UnknownThread
+    """
+    async with _office() as office:
+        if thread_id is not None:
+            await threads.get(office.database, thread_id)
+        found = await reviews.list_(office.database, thread_id=thread_id)
+        return [_review(review) for review in found]
+
+
+async def show_review(review_id: int) -> dict[str, Any]:
+    """One review.
+
+    Raises:
+        UnknownReview
+    """
+    async with _office() as office:
+        return _review(await reviews.get(office.database, review_id))
+
+
+async def decide(review_id: int, user: str, answer: Any) -> tuple[dict[str, Any], str | None]:
+    """Vote on each item of a review as a person; the review then, and why it was refused, if so.
+
+    Raises:
+        UnknownReview
+    """
+    async with _office() as office:
+        database = office.database
+        review = await reviews.get(database, review_id)
+        groups = review.rule.approvers.groups if review.rule else ()
+        person = await office.people.person(user, groups)
+        voter = Voter(person, via="cli", os_user=app.os_user())
+        refused = None
+        async with database.transaction() as connection:
+            for item in review.items:
+                result = await votes.vote(
+                    connection,
+                    review_id=review_id,
+                    item=item.item,
+                    answer=answer,
+                    voter=voter,
+                    note=_note(answer),
+                    wish=office.wishes,
+                )
+                refusal = await _refusal(office, connection, review_id, result)
+                refused = refused or refusal
+        return _review(await reviews.get(database, review_id)), refused
+
+
+async def _refusal(
+    office: _Office, connection: Any, review_id: int, result: votes.VoteResult
+) -> str | None:
+    if isinstance(result, votes.Counted | votes.Decided):
+        return None
+    policy = app.policy_of(office.settings)
+    renderings = Renderings(office.settings.configuration.graphs, policy, office.people)
+    card = await renderings.card(connection, review_id)
+    keeper = next(iter(await renderings.operators(connection)), None)
+    refusal = mishaps.of_vote(result, card, keeper)
+    return notices.refused(refusal).text if refusal is not None else None
+
+
+def _note(answer: Any) -> str | None:
+    """The words inside an answer, for the card: what a button's window would have asked for."""
+    note = answer.get("note") if isinstance(answer, Mapping) else None
+    return note if isinstance(note, str) else None
+
+
+def _review(review: Review) -> dict[str, Any]:
+    rule = review.rule
+    return {
+        "id": review.id,
+        "thread": review.thread_id,
+        "graph": review.graph,
+        "node": review.node,
+        "audience": review.audience,
+        "question": review.question,
+        "schema": review.schema,
+        "status": review.status,
+        "outcome": review.outcome,
+        "revision": review.revision,
+        "version": review.version,
+        "because": review.closed_because,
+        "rule": rule.model_dump(mode="json") if rule else None,
+        "items": [_item(item) for item in review.items],
+        "votes": [
+            {
+                "voter": vote.voter,
+                "name": vote.voter_name,
+                "verb": vote.verb,
+                "answer": vote.answer,
+                "note": vote.note,
+                "via": vote.via,
+                "revision": vote.revision,
+                "at": vote.cast_at.isoformat(),
+                "lapsed_at": vote.lapsed_at.isoformat() if vote.lapsed_at else None,
+            }
+            for vote in review.votes
+        ],
+        "opened_at": review.opened_at.isoformat(),
+        "closed_at": review.closed_at.isoformat() if review.closed_at else None,
+    }
+
+
+def _item(item: Item) -> dict[str, Any]:
+    return {
+        "item": item.item,
+        "status": item.status,
+        "verb": item.verb,
+        "outcome": item.outcome,
+        "answer": item.answer,
+        "note": item.note,
+        "decided_by": item.decided_by,
+        "decided_at": item.decided_at.isoformat() if item.decided_at else None,
+    }
+
+
+# For people
+
+
+def print_threads(found: Sequence[Mapping[str, Any]]) -> None:
+    """One line a thread."""
+    table = Table(box=None, pad_edge=False)
+    for name in ("id", "graph", "status", "customer", "requester", "created"):
+        table.add_column(name)
+    for thread in found:
+        customer = thread["customer"]
+        table.add_row(
+            *_cells(
+                thread["id"],
+                thread["graph"],
+                thread["status"],
+                customer["name"] if customer else "",
+                thread["requester"],
+                thread["created_at"][:16],
+            )
+        )
+    _print(table if found else "No threads.")
+
+
+def print_thread(thread: Mapping[str, Any]) -> None:
+    """A thread, a line for each thing."""
+    lines = [
+        ("id", thread["id"]),
+        ("graph", thread["graph"]),
+        ("status", thread["status"]),
+        ("next", ", ".join(thread["next"])),
+        ("customer", thread["customer"]["name"] if thread["customer"] else ""),
+        ("reason", thread["reason"] or ""),
+        ("error", _error(thread["error"])),
+        ("outcome", thread["outcome"] or ""),
+    ]
+    for review in thread.get("reviews", ()):
+        outcome = f", {review['outcome']}" if review["outcome"] else ""
+        lines.append((f"review {review['id']}", f"{review['node']}, {review['status']}{outcome}"))
+    _print_pairs(lines)
+
+
+def print_history(found: Mapping[str, Any]) -> None:
+    """What happened, oldest first, with the state behind each choice."""
+    events = [
+        (step["started_at"], "step", f"{step['node']}, {step['status']}") for step in found["steps"]
+    ]
+    for routing in found["routings"]:
+        chose = f"{routing['node']}: {routing['branch']} chose {plain(routing['choice'])}"
+        state = routing["state"]
+        behind = f", at {routing['checkpoint']}, with {state}" if state is not None else ""
+        events.append((routing["at"], "choice", chose + behind))
+    events += [
+        (entry["at"], "record", f"{entry['what']} by {entry['actor']}") for entry in found["audit"]
+    ]
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for at, kind, what in sorted(events):
+        table.add_row(*_cells(at[:19], kind, what))
+    _print(table)
+
+
+def print_reviews(found: Sequence[Mapping[str, Any]]) -> None:
+    """One line a review."""
+    table = Table(box=None, pad_edge=False)
+    for name in ("id", "graph", "node", "status", "outcome", "votes", "thread"):
+        table.add_column(name)
+    for review in found:
+        table.add_row(
+            *_cells(
+                review["id"],
+                review["graph"],
+                review["node"],
+                review["status"],
+                review["outcome"] or "",
+                len(review["votes"]),
+                review["thread"],
+            )
+        )
+    _print(table if found else "No reviews.")
+
+
+def print_review(review: Mapping[str, Any]) -> None:
+    """A review, a line for each thing."""
+    lines = [
+        ("id", review["id"]),
+        ("thread", review["thread"]),
+        ("asked by", f"{review['graph']}, {review['node']}"),
+        ("status", review["status"]),
+        ("outcome", review["outcome"] or ""),
+        ("question", review["question"]),
+    ]
+    for vote in review["votes"]:
+        note = f", {vote['note']}" if vote["note"] else ""
+        lines.append((f"vote of {vote['voter']}", f"{vote['verb']}, {vote['at'][:16]}{note}"))
+    _print_pairs(lines)
+
+
+def _error(error: Mapping[str, Any] | None) -> str:
+    if error is None:
+        return ""
+    return (
+        f"{error['node']}: {error['message']} (attempt {error['attempt']} of {error['attempts']})"
+    )
+
+
+def _print_pairs(lines: Sequence[tuple[str, Any]]) -> None:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for name, value in lines:
+        if value != "":
+            table.add_row(*_cells(name, value))
+    _print(table)
+
+
+def _cells(*values: Any) -> list[str]:
+    """Plain text: what came from outside must not colour or move anything in the terminal."""
+    return [
+        escape("".join(sign if sign.isprintable() else " " for sign in str(value)))
+        for value in values
+    ]
+
+
+def _print(what: Any) -> None:
+    Console(soft_wrap=False).print(what)

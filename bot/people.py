@@ -1,0 +1,274 @@
+"""Who somebody is, and which groups they are in, as Slack says within the last minute.
+
+What Slack said is kept in rows, so that the worker that posts a card warms the cache for the web
+process that takes the click. A look-up has `LOOK_SECONDS` in all; what is not there by then is
+"could not find out", which is an answer of its own and refuses, and goes on being fetched, so
+that the next click finds it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import structlog
+
+from bot.afterwards import Afterwards
+from bot.errors import Outcome, SlackFailed
+from bot.slack import Slack
+from checkpoints.database import Connection, Database, queries
+from checkpoints.errors import SaysoError
+from checkpoints.text import clean
+from graphs.policy import Person
+
+SQL = queries(__file__)
+log = structlog.get_logger("sayso.people")
+
+FRESH_SECONDS: Final = 60.0
+LOOK_SECONDS: Final = 1.5
+LOCAL_TEAM: Final = "local"
+_NAME_LENGTH: Final = 80
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The workspace behind the token, and who we are in it."""
+
+    team: str
+    name: str
+    enterprise: str | None
+    bot_user: str
+    bot_id: str | None
+
+
+class People:
+    """Looks people and groups up: in the rows if they are fresh, else in Slack."""
+
+    def __init__(
+        self, database: Database, slack: Slack | None, team: str, afterwards: Afterwards
+    ) -> None:
+        self._database = database
+        self._slack = slack
+        self.team = team
+        self._afterwards = afterwards
+        self._fetches: dict[str, asyncio.Task[None]] = {}
+
+    async def person(
+        self, user: str, groups: Iterable[str] = (), *, seconds: float = LOOK_SECONDS
+    ) -> Person:
+        """Who it is now, and which of these groups they are in.
+
+        ``known`` is False, or ``groups`` None, where it could not be found out in time. Without a
+        bot token nobody can be asked: then an id is taken at its word, in no group.
+        """
+        wanted = tuple(dict.fromkeys(groups))
+        if self._slack is None:
+            return Person(user, self.team, name=await self._known_name(user))
+        try:
+            async with asyncio.timeout(seconds):
+                await asyncio.gather(
+                    self._fresh_person(user), *(self._fresh_group(group) for group in wanted)
+                )
+        except (TimeoutError, SlackFailed) as error:
+            log.warning("could not find out who it is in time", user=user, why=type(error).__name__)
+        return await self._from_rows(user, wanted)
+
+    async def members(self, group: str) -> frozenset[str] | None:
+        """Who is in the group now; None where that cannot be found out."""
+        if self._slack is None:
+            return None
+        try:
+            await self._fresh_group(group)
+        except SlackFailed as error:
+            log.warning("could not read a group", group=group, error=error.error)
+        row = await self._group_rows([group])
+        if not row or row[0]["age"] > FRESH_SECONDS:
+            return None
+        return frozenset(row[0]["members"])
+
+    async def names(
+        self, connection: Connection | Database, users: Iterable[str]
+    ) -> dict[str, str]:
+        """The display names that are known of these people."""
+        rows = await connection.fetch(SQL.names, self.team, list(set(users)))
+        return {row["id"]: row["name"] for row in rows if row["name"]}
+
+    async def handles(
+        self, connection: Connection | Database, groups: Iterable[str]
+    ) -> dict[str, str]:
+        """The names that are known of these groups."""
+        rows = await connection.fetch(SQL.groups, self.team, list(set(groups)))
+        return {row["id"]: row["handle"] for row in rows if row["handle"]}
+
+    def warm(self, users: Iterable[str], groups: Iterable[str]) -> None:
+        """Fetch these people and groups beside everything else, if they are not fresh."""
+        for user in set(users):
+            self._afterwards.start(self._fresh_person(user), f"warm {user}")
+        for group in set(groups):
+            self._afterwards.start(self._warm_group(group), f"warm {group}")
+
+    async def learn_handles(self) -> None:
+        """Fetch what the user groups are called."""
+        if self._slack is None:
+            return
+        answer = await self._slack.call("usergroups.list")
+        for group in answer.get("usergroups") or []:
+            handle = clean(str(group.get("handle") or group.get("name") or ""))
+            await self._database.execute(
+                SQL.keep_handle, self.team, str(group["id"]), handle[:_NAME_LENGTH]
+            )
+
+    async def forget_person(self, connection: Connection, user: str) -> None:
+        """Ask again before the next use: something about the person changed."""
+        await connection.execute(SQL.drop_person, self.team, user)
+
+    async def forget_group(self, connection: Connection, group: str) -> None:
+        """Ask again before the next use: somebody joined or left."""
+        await connection.execute(SQL.drop_group, self.team, group)
+
+    # Fetching
+
+    async def _fresh_person(self, user: str) -> None:
+        row = await self._database.fetchrow(SQL.person, self.team, user)
+        if row is None or row["age"] > FRESH_SECONDS:
+            await self._fetch(f"person {user}", lambda: self._fetch_person(user))
+
+    async def _fresh_group(self, group: str) -> None:
+        rows = await self._group_rows([group])
+        if not rows or rows[0]["age"] > FRESH_SECONDS:
+            await self._fetch(f"group {group}", lambda: self._fetch_group(group))
+
+    async def _warm_group(self, group: str) -> None:
+        for member in await self.members(group) or ():
+            await self._fresh_person(member)
+
+    async def _fetch(self, name: str, start: Any) -> None:
+        """Join the fetch that runs already; it outlives a caller whose time ran out."""
+        task = self._fetches.get(name)
+        if task is None:
+            task = asyncio.create_task(start(), name=f"fetch {name}")
+            self._fetches[name] = task
+            task.add_done_callback(lambda done: self._fetched(name, done))
+        await asyncio.shield(task)
+
+    def _fetched(self, name: str, task: asyncio.Task[None]) -> None:
+        self._fetches.pop(name, None)
+        if not task.cancelled():
+            task.exception()  # it was seen: a caller that timed out does not look any more
+
+    async def _fetch_person(self, user: str) -> None:
+        assert self._slack is not None  # noqa: S101
+        try:
+            answer = await self._slack.call("users.info", user=user)
+        except SlackFailed as error:
+            if error.outcome is not Outcome.RECIPIENT:
+                raise
+            # Slack does not show this person to us: as good as not there.
+            await self._keep(user, {"id": user, "deleted": True})
+            return
+        await self._keep(user, answer.get("user") or {})
+
+    async def _keep(self, user: str, said: dict[str, Any]) -> None:
+        profile = said.get("profile") or {}
+        name = profile.get("display_name") or said.get("real_name") or said.get("name") or ""
+        home = str(said.get("team_id") or "")
+        await self._database.execute(
+            SQL.keep_person,
+            self.team,
+            user,
+            clean(str(name))[:_NAME_LENGTH],
+            home,
+            bool(said.get("is_restricted") or said.get("is_ultra_restricted")),
+            bool(said.get("is_stranger")) or self._elsewhere(said, home),
+            bool(said.get("is_bot")) or user == "USLACKBOT",
+            bool(said.get("deleted")),
+            clean(str(said["tz"]))[:_NAME_LENGTH] if said.get("tz") else None,
+        )
+
+    def _elsewhere(self, said: dict[str, Any], home: str) -> bool:
+        """Another team, unless both belong to the same enterprise grid."""
+        if not home or home == self.team:
+            return False
+        enterprise = said.get("enterprise_user") or {}
+        return self.team not in (enterprise.get("teams") or [])
+
+    async def _fetch_group(self, group: str) -> None:
+        assert self._slack is not None  # noqa: S101
+        answer = await self._slack.call("usergroups.users.list", usergroup=group)
+        members = [str(member) for member in answer.get("users") or []]
+        await self._database.execute(SQL.keep_group, self.team, group, members)
+
+    # Rows
+
+    async def _from_rows(self, user: str, groups: tuple[str, ...]) -> Person:
+        row = await self._database.fetchrow(SQL.person, self.team, user)
+        if row is None or row["age"] > FRESH_SECONDS:
+            name = row["name"] if row else ""
+            return Person(user, self.team, name=name, known=False, groups=None)
+        fresh = {
+            found["id"]: user in found["members"]
+            for found in await self._group_rows(groups)
+            if found["age"] <= FRESH_SECONDS
+        }
+        # One group that says yes is enough; a "no" needs all of them.
+        inside = frozenset(group for group, member in fresh.items() if member)
+        complete = inside or len(fresh) == len(groups)
+        return Person(
+            user,
+            self.team,
+            name=row["name"],
+            is_guest=row["is_guest"],
+            is_stranger=row["is_stranger"],
+            is_bot=row["is_bot"],
+            deleted=row["deleted"],
+            groups=inside if complete else None,
+        )
+
+    async def _group_rows(self, groups: Iterable[str]) -> list[Any]:
+        return list(await self._database.fetch(SQL.groups, self.team, list(groups)))
+
+    async def _known_name(self, user: str) -> str:
+        return (await self.names(self._database, [user])).get(user, "")
+
+
+async def identify(database: Database, slack: Slack) -> Workspace:
+    """Which workspace the token belongs to: Slack says, else what it said of this token before.
+
+    Raises:
+        SlackFailed: Slack does not say, and never did.
+    """
+    try:
+        said = await slack.call("auth.test")
+    except SlackFailed:
+        row = await database.fetchrow(SQL.workspace, slack.token_digest)
+        if row is None:
+            raise
+        return Workspace(**dict(row))
+    workspace = Workspace(
+        team=str(said["team_id"]),
+        name=clean(str(said.get("team") or "")),
+        enterprise=said.get("enterprise_id"),
+        bot_user=str(said["user_id"]),
+        bot_id=said.get("bot_id"),
+    )
+    await database.execute(
+        SQL.keep_workspace,
+        workspace.team,
+        workspace.name,
+        workspace.enterprise,
+        workspace.bot_user,
+        workspace.bot_id,
+        slack.token_digest,
+    )
+    return workspace
+
+
+async def team_of(database: Database) -> str:
+    """The team that commands without Slack settings speak for: the workspace seen last."""
+    try:
+        row = await database.fetchrow(SQL.workspace, None)
+    except SaysoError:
+        row = None
+    return str(row["team"]) if row else LOCAL_TEAM

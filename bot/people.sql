@@ -1,0 +1,80 @@
+-- name: person
+-- What Slack said of one person, and how old that is.
+select team, id, name, home_team, is_guest, is_stranger, is_bot, deleted,
+       extract(epoch from now() - fetched_at)::float8 as age
+from sayso.people
+where team = $1 and id = $2;
+
+-- name: names
+-- The names of some people.
+select id, name
+from sayso.people
+where team = $1 and id = any($2::text[]);
+
+-- name: keep_person
+-- Remember what Slack says of a person now.
+insert into sayso.people
+  (team, id, name, home_team, is_guest, is_stranger, is_bot, deleted, tz)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+on conflict (team, id) do update
+set name = excluded.name,
+    home_team = excluded.home_team,
+    is_guest = excluded.is_guest,
+    is_stranger = excluded.is_stranger,
+    is_bot = excluded.is_bot,
+    deleted = excluded.deleted,
+    tz = excluded.tz,
+    fetched_at = now();
+
+-- name: drop_person
+-- Something about a person changed: ask again before the next use.
+update sayso.people
+set fetched_at = '1970-01-01'
+where team = $1 and id = $2;
+
+-- name: groups
+-- Who was in these user groups, and how old that is.
+select id, handle, members, extract(epoch from now() - fetched_at)::float8 as age
+from sayso.user_groups
+where team = $1 and id = any($2::text[]);
+
+-- name: keep_group
+-- Remember who is in a user group now.
+insert into sayso.user_groups (team, id, members)
+values ($1, $2, $3)
+on conflict (team, id) do update
+set members = excluded.members,
+    fetched_at = now();
+
+-- name: keep_handle
+-- Remember what a user group is called.
+insert into sayso.user_groups (team, id, handle, fetched_at)
+values ($1, $2, $3, '1970-01-01')
+on conflict (team, id) do update
+set handle = excluded.handle;
+
+-- name: drop_group
+-- Somebody joined or left a user group: ask again before the next use.
+update sayso.user_groups
+set fetched_at = '1970-01-01'
+where team = $1 and id = $2;
+
+-- name: keep_workspace
+-- Remember which workspace a token belongs to.
+insert into sayso.workspaces (team, name, enterprise, bot_user, bot_id, token_digest)
+values ($1, $2, $3, $4, $5, $6)
+on conflict (team) do update
+set name = excluded.name,
+    enterprise = excluded.enterprise,
+    bot_user = excluded.bot_user,
+    bot_id = excluded.bot_id,
+    token_digest = excluded.token_digest,
+    seen_at = now();
+
+-- name: workspace
+-- The workspace of a token; without one, the workspace that was seen last.
+select team, name, enterprise, bot_user, bot_id
+from sayso.workspaces
+where $1::text is null or token_digest = $1
+order by seen_at desc
+limit 1;

@@ -1,0 +1,115 @@
+"""What Slack should show: the rows behind every message of ours.
+
+A row says what is wanted (a counter that grows at every change of what it stands for) and what
+is shown (the counter as it was when the shown state was rendered). No text is kept: the poster
+renders the whole message from the rows at the moment it sends. Rows are wanted inside the
+transaction that changes the state, so a state that is committed is never without its wish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from checkpoints.database import Connection, Database, Row, queries
+
+SQL = queries(__file__)
+
+CHANNEL: Final = "sayso_posts"
+PROGRESS_SECONDS: Final = 3.0
+
+CARD: Final = "card"  # subject: a review
+PROGRESS: Final = "progress"  # subject: a thread
+ASK: Final = "ask"  # subject: a review whose audience is the requester
+OUTCOME: Final = "outcome"  # subject: a thread
+KEPT: Final = "kept"  # subject: the message that was kept
+NOTICE: Final = "notice"  # subject: what the operators have to know
+WORD: Final = "word"  # subject: whatever it answers; a few sentences, fixed when they were wanted
+HOME: Final = "home"  # subject: a person
+
+
+@dataclass(frozen=True)
+class Post:
+    """One row: what it is about, where it stands, and what Slack has of it."""
+
+    id: UUID
+    kind: str
+    subject: str
+    place: str
+    thread_id: str | None
+    body: Mapping[str, Any] | None
+    wanted: int
+    shown: int
+    digest: str | None
+    channel: str | None
+    ts: str | None
+    tried_at: datetime | None
+    unsure: bool
+    attempts: int
+    parked_at: datetime | None
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Where something is shown in Slack."""
+
+    place: str
+    channel: str | None
+    ts: str | None
+
+
+async def want(
+    connection: Connection,
+    kind: str,
+    subject: str,
+    place: str,
+    *,
+    thread_id: str | None = None,
+    body: Mapping[str, Any] | None = None,
+) -> None:
+    """Want the subject shown at the place, or shown anew.
+
+    ``place`` is a channel, a person (their direct messages) or a user group (each member's).
+    ``thread_id`` puts the message into that thread's conversation.
+    """
+    await connection.execute(SQL.lane, place)
+    pace = PROGRESS_SECONDS if kind == PROGRESS else 0.0
+    await connection.execute(
+        SQL.want, kind, subject, place, thread_id, dict(body) if body else None, pace
+    )
+    await connection.execute(SQL.hint, place)
+
+
+async def again(connection: Connection, kind: str, subject: str) -> bool:
+    """Want whatever is shown of the subject shown anew; False when nothing was ever wanted."""
+    places = await connection.fetch(SQL.again, kind, subject)
+    if places:
+        await connection.execute(SQL.hint, places[0]["place"])
+    return bool(places)
+
+
+async def unpark(connection: Connection, place: str) -> None:
+    """Try what could not be shown at the place again now."""
+    await connection.execute(SQL.unpark, place)
+    await connection.execute(SQL.hint, place)
+
+
+async def move(connection: Connection, old: str, new: str) -> None:
+    """Follow a channel to its new id."""
+    await connection.execute(SQL.lane, new)
+    await connection.execute(SQL.move, old, new)
+
+
+async def shown_at(connection: Connection | Database, kind: str, subject: str) -> list[Shown]:
+    """Where the subject is shown, oldest first."""
+    rows = await connection.fetch(SQL.of_subject, kind, subject)
+    return [Shown(row["place"], row["channel"], row["ts"]) for row in rows]
+
+
+def post(row: Row) -> Post:
+    """The row as a value."""
+    return Post(**{name: row[name] for name in Post.__dataclass_fields__})

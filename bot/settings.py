@@ -1,0 +1,368 @@
+"""All settings, parsed once, with every mistake told at once: SAYSO_… and `sayso.toml`.
+
+This is the only module that reads the environment. Everything else is handed what it needs.
+Every secret may come from a file: ``SAYSO_SLACK_BOT_TOKEN_FILE`` instead of
+``SAYSO_SLACK_BOT_TOKEN``. An empty variable is the same as none.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+# Before langgraph is imported anywhere: it reads the switch at import.
+os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from bot.errors import NotConfigured, SettingsWrong
+from checkpoints.text import clean
+from graphs.specs import GraphSpec, Operators, People, Rule
+
+PREFIX: Final = "SAYSO_"
+SECRETS: Final = ("database_url", "slack_bot_token", "slack_signing_secret", "slack_app_token")
+_NOT_OURS: Final = ("SAYSO_TEST_",)
+
+
+class Environment(BaseSettings):
+    """What the environment says; names are those of the variables without their prefix."""
+
+    model_config = SettingsConfigDict(
+        extra="ignore", frozen=True, hide_input_in_errors=True, env_ignore_empty=True
+    )
+
+    database_url: SecretStr | None = None
+    database_pool: int = Field(default=10, ge=2, le=200)
+    statement_cache: int = Field(default=256, ge=0, le=10_000)
+    slack_bot_token: SecretStr | None = None
+    slack_signing_secret: SecretStr | None = None
+    slack_app_token: SecretStr | None = None
+    slack_api_url: str | None = None
+    slack_mode: Literal["http"] = "http"
+    host: str = "127.0.0.1"
+    port: int = Field(default=3000, ge=0, le=65535)
+    home: Path = Path(".sayso")
+    config: Path = Path("sayso.toml")
+    lease_seconds: float = Field(default=20.0, ge=0.5, le=600)
+    poll_seconds: float = Field(default=1.0, ge=0.02, le=60)
+    hold_off_seconds: float = Field(default=4.0, ge=0.1, le=600)
+    drain_seconds: float = Field(default=10.0, ge=0, le=600)
+    at_once: int = Field(default=16, ge=1, le=1000)
+    model: str | None = None
+    log: Literal["text", "json"] = "text"
+    failpoints: str = ""
+
+    @field_validator("database_url")
+    @classmethod
+    def _is_postgres(cls, value: SecretStr | None) -> SecretStr | None:
+        if value and not value.get_secret_value().startswith(("postgresql://", "postgres://")):
+            raise ValueError("write an address that begins with postgresql://")
+        return value
+
+    @field_validator("slack_api_url")
+    @classmethod
+    def _is_http(cls, value: str | None) -> str | None:
+        if value and not value.startswith(("http://", "https://")):
+            raise ValueError("write an address that begins with https:// (or http:// for a local)")
+        return value
+
+    @field_validator("slack_bot_token")
+    @classmethod
+    def _is_bot_token(cls, value: SecretStr | None) -> SecretStr | None:
+        if value and not value.get_secret_value().startswith(("xoxb-", "xoxe.xoxb-")):
+            raise ValueError("write the bot token; it begins with xoxb-")
+        return value
+
+    @model_validator(mode="after")
+    def _both_or_none(self) -> Environment:
+        if (self.slack_bot_token is None) != (self.slack_signing_secret is None):
+            have, miss = "SAYSO_SLACK_BOT_TOKEN", "SAYSO_SLACK_SIGNING_SECRET"
+            if self.slack_bot_token is None:
+                have, miss = miss, have
+            raise ValueError(f"{have} is set and {miss} is not; set both or neither")
+        return self
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only what `load` hands in: it reads the variables itself, with their files."""
+        return (init_settings,)
+
+
+class Configuration(BaseModel):
+    """What `sayso.toml` says."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    operators: Operators = Operators()
+    graphs: dict[str, GraphSpec] = {}
+    reviews: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that was set, checked; `warnings` are for whoever runs `sayso check`."""
+
+    environment: Environment
+    configuration: Configuration
+    directory: Path  # of sayso.toml: relative paths in it start here
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def home(self) -> Path:
+        """The directory of all local state."""
+        return self.environment.home.expanduser().resolve()
+
+    @property
+    def has_slack(self) -> bool:
+        """Whether Slack's secrets are there."""
+        return self.environment.slack_bot_token is not None
+
+    @property
+    def database_url(self) -> str | None:
+        """The given database, None for the embedded one."""
+        return secret(self.environment.database_url)
+
+    def need_slack(self, why: str) -> tuple[str, str]:
+        """The bot token and the signing secret.
+
+        Raises:
+            NotConfigured
+        """
+        token = secret(self.environment.slack_bot_token)
+        signing = secret(self.environment.slack_signing_secret)
+        if token is None or signing is None:
+            raise NotConfigured("SAYSO_SLACK_BOT_TOKEN and SAYSO_SLACK_SIGNING_SECRET", why)
+        return token, signing
+
+
+def secret(value: SecretStr | None) -> str | None:
+    """The secret itself, None where none was given."""
+    return value.get_secret_value() if value is not None else None
+
+
+def load(environ: Mapping[str, str] | None = None) -> Settings:
+    """Read and check everything.
+
+    Raises:
+        SettingsWrong: with every mistake, each with its place and what to do.
+    """
+    given = dict(os.environ if environ is None else environ)
+    mistakes: list[str] = []
+    warnings = list(_unknown_variables(given))
+    values = dict(_variables(given, mistakes))
+    environment = Environment.model_construct()
+    try:
+        environment = Environment.model_validate(values)
+    except ValidationError as error:
+        mistakes += [_environment_mistake(problem) for problem in error.errors()]
+    path = Path(values.get("config", environment.config)).expanduser()
+    configuration = _configuration(path, mistakes, warnings, chosen="config" in values)
+    if environment.model:
+        configuration = _with_model(configuration, environment.model)
+    if mistakes:
+        raise SettingsWrong(mistakes)
+    return Settings(environment, configuration, path.resolve().parent, tuple(warnings))
+
+
+def environ_for_child(**changes: str) -> dict[str, str]:
+    """The environment for another process of ours, with these settings changed."""
+    return dict(os.environ) | {PREFIX + name.upper(): value for name, value in changes.items()}
+
+
+def _with_model(configuration: Configuration, model: str) -> Configuration:
+    """SAYSO_MODEL is the `model` of every graph that names none itself."""
+    graphs = {
+        name: spec.model_copy(update={"config": {"model": model, **spec.config}})
+        for name, spec in configuration.graphs.items()
+    }
+    return configuration.model_copy(update={"graphs": graphs})
+
+
+def _variables(given: Mapping[str, str], mistakes: list[str]) -> Iterator[tuple[str, str]]:
+    for field in Environment.model_fields:
+        name = PREFIX + field.upper()
+        direct, file = given.get(name, ""), given.get(f"{name}_FILE", "")
+        if field in SECRETS and file:
+            if direct:
+                mistakes.append(f"{name} and {name}_FILE are both set; unset one of them.")
+                continue
+            try:
+                direct = Path(file).expanduser().read_text(encoding="utf-8").strip()
+            except (OSError, UnicodeDecodeError) as error:
+                reason = getattr(error, "strerror", None) or "it is not text"
+                mistakes.append(f"{name}_FILE: {file} cannot be read ({reason}).")
+                continue
+            if not direct:
+                mistakes.append(f"{name}_FILE: {file} is empty.")
+        if direct:
+            yield field, direct
+
+
+def _unknown_variables(given: Mapping[str, str]) -> Iterator[str]:
+    known = {PREFIX + field.upper() for field in Environment.model_fields}
+    known |= {f"{PREFIX}{field.upper()}_FILE" for field in SECRETS}
+    for name in sorted(given):
+        if name.startswith(PREFIX) and name not in known and not name.startswith(_NOT_OURS):
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            yield f"{name} is not a setting of Sayso.{hint}"
+
+
+def _environment_mistake(problem: Any) -> str:
+    message = _sentence(problem)
+    if not problem["loc"]:
+        return message
+    return f"{PREFIX}{str(problem['loc'][0]).upper()}: {message}"
+
+
+def _configuration(
+    path: Path, mistakes: list[str], warnings: list[str], *, chosen: bool
+) -> Configuration:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        if chosen:
+            mistakes.append(f"SAYSO_CONFIG: {path} does not exist. Name the file that does.")
+        else:
+            warnings.append(f"{path} does not exist, so no graph is configured.")
+        return Configuration()
+    except (OSError, UnicodeDecodeError) as error:
+        mistakes.append(f"{path} cannot be read ({getattr(error, 'strerror', None) or error}).")
+        return Configuration()
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        mistakes.append(f"{path}: this is not TOML: {error}.")
+        return Configuration()
+    _read_secrets(raw, path, mistakes)
+    try:
+        configuration = Configuration.model_validate(raw)
+    except ValidationError as error:
+        mistakes += [
+            f"{path}: {_key(problem['loc'])}: {_sentence(problem)}" for problem in error.errors()
+        ]
+        return Configuration()
+    mistakes += [f"{path}: {mistake}" for mistake in _wrong_ids(configuration)]
+    warnings += [f"{path}: {warning}" for warning in _doubtful(configuration)]
+    return configuration
+
+
+def _read_secrets(raw: dict[str, Any], path: Path, mistakes: list[str]) -> None:
+    """Read ``{ file = "…" }`` in a graph's config; the text stands nested as ``{"value": …}``.
+
+    A scalar of the configuration appears in a checkpoint's metadata, a nested value does not.
+    """
+    graphs = raw.get("graphs")
+    for name, graph in graphs.items() if isinstance(graphs, dict) else ():
+        config = graph.get("config") if isinstance(graph, dict) else None
+        if not isinstance(config, dict):
+            continue
+        for key, value in config.items():
+            if not (isinstance(value, dict) and set(value) == {"file"}):
+                continue
+            file = path.parent / Path(str(value["file"])).expanduser()
+            try:
+                config[key] = {"value": file.read_text(encoding="utf-8").strip()}
+            except (OSError, UnicodeDecodeError) as error:
+                reason = getattr(error, "strerror", None) or "it is not text"
+                where = f"graphs.{name}.config.{key}"
+                mistakes.append(f"{path}: {where}: {file} cannot be read ({reason}).")
+
+
+def _wrong_ids(configuration: Configuration) -> Iterator[str]:
+    """Names where Slack's ids have to stand: a name can be given to another channel tomorrow."""
+
+    def wrong(where: str, ids: Iterable[str], first: str, what: str) -> Iterator[str]:
+        for value in ids:
+            if not re.fullmatch(rf"[{first}][A-Z0-9]{{2,}}", value):
+                yield (
+                    f"{where}: {clean(value)!r} is no {what} id; write the one that Slack shows "
+                    f"under About, it begins with {first[0]}."
+                )
+
+    def people(where: str, who: People | None) -> Iterator[str]:
+        if who is not None:
+            yield from wrong(f"{where}.users", who.users, "UW", "member")
+            yield from wrong(f"{where}.groups", who.groups, "S", "user group")
+
+    def channels(where: str, ids: Iterable[str | None]) -> Iterator[str]:
+        yield from wrong(where, filter(None, ids), "CGD", "channel")
+
+    yield from people("operators", configuration.operators)
+    yield from channels("operators.channel", [configuration.operators.channel])
+    for name, graph in configuration.graphs.items():
+        yield from channels(f"graphs.{name}.channels", graph.channels)
+        yield from people(f"graphs.{name}.starters", graph.starters)
+        yield from people(f"graphs.{name}.viewers", graph.viewers)
+        if graph.command is not None and not re.fullmatch(r"/[a-z0-9_-]{1,31}", graph.command):
+            yield f"graphs.{name}.command: write it like /{name}, small letters, no spaces."
+    for number, rule in enumerate(configuration.reviews, 1):
+        yield from channels(f"reviews[{number}].channel", [rule.channel])
+        yield from people(f"reviews[{number}].approvers", rule.approvers)
+    yield from _shared(configuration)
+
+
+def _shared(configuration: Configuration) -> Iterator[str]:
+    taken: dict[str, str] = {}
+    for name, graph in configuration.graphs.items():
+        for way in (*graph.channels, *([graph.command] if graph.command else [])):
+            if way in taken:
+                yield f"graphs.{name}: {way} starts graph {taken[way]} already; give it one graph."
+            taken[way] = name
+
+
+def _doubtful(configuration: Configuration) -> Iterator[str]:
+    for number, rule in enumerate(configuration.reviews, 1):
+        if rule.approvers.is_empty():
+            yield f"reviews[{number}]: it names no approvers, so nobody may decide."
+        if rule.graph is not None and rule.graph not in configuration.graphs:
+            yield f"reviews[{number}].graph: there is no graph called {clean(rule.graph)}."
+    operators = configuration.operators
+    if operators.is_empty() and operators.channel is None:
+        yield "operators: nobody is told when something needs a hand; name users or a channel."
+
+
+def _key(location: tuple[int | str, ...]) -> str:
+    """The place as it is written in TOML: ``graphs.loan.channels[0]``."""
+    written = ""
+    for part in location:
+        if isinstance(part, int):
+            written += f"[{part + 1}]"
+        else:
+            written += f".{part}" if written else str(part)
+    return written or "the file"
+
+
+def _sentence(problem: Any) -> str:
+    """What is wrong and what to do, from pydantic's words; never the value, it may be secret."""
+    kind, context = str(problem["type"]), problem.get("ctx") or {}
+    if kind == "extra_forbidden":
+        return "this key is not known; take it out, or mend its spelling."
+    if kind == "missing":
+        return "this key is missing; add it."
+    if kind == "literal_error":
+        return f"write {context.get('expected', 'one of the allowed words')}."
+    message = clean(str(problem["msg"])).removeprefix("Value error, ")
+    return message if message.endswith(".") else f"{message}."

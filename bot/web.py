@@ -1,0 +1,168 @@
+"""The web process's door: one route for everything Slack sends, and two for whoever watches.
+
+Bolt has no request handler for an aiohttp server, and two kinds of request make it answer 500
+before it has looked at the signature: a timestamp that is no integer and a body that is not what
+its content type says. So the route looks at size, signature and shape itself, and hands on only
+what is Slack's and well formed. What fails before its signature is proved is counted, and one
+audit entry a minute says how many: an open door must not fill the record.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import json
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Final
+from urllib.parse import parse_qs
+
+import structlog
+from aiohttp import web
+from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.signature import SignatureVerifier
+
+from checkpoints.database import Database
+from checkpoints.errors import SaysoError
+
+log = structlog.get_logger("sayso.web")
+
+MAX_BODY_BYTES: Final = 1_000_000
+OLD_SECONDS: Final = 300
+COUNTED_SECONDS: Final = 60.0
+_FORM: Final = "application/x-www-form-urlencoded"
+_JSON: Final = "application/json"
+
+Record = Callable[[dict[str, int]], Awaitable[None]]
+
+
+class Door:
+    """What stands between the network and Bolt."""
+
+    def __init__(
+        self,
+        app: AsyncApp,
+        signing_secret: str,
+        *,
+        record_unproved: Record,
+        counted_seconds: float = COUNTED_SECONDS,
+    ) -> None:
+        self._app = app
+        self._secret = signing_secret
+        self._verifier = SignatureVerifier(signing_secret)
+        self._record = record_unproved
+        self._counted_seconds = counted_seconds
+        self._unproved: Counter[str] = Counter()
+
+    async def receive(self, request: web.Request) -> web.StreamResponse:
+        """Check size, signature and shape, then let Bolt route it; a clean 4xx otherwise."""
+        try:
+            body = await request.read()
+        except web.HTTPRequestEntityTooLarge:
+            return self._refuse(413, "too_large", "The request is too large.")
+        refused = self._unproven(request, body)
+        if refused is not None:
+            return refused
+        if _malformed(request.content_type, body):
+            return _plain(400, "The body is not what its content type says.")
+        answer = await self._app.async_dispatch(await to_bolt_request(request))
+        if answer.status >= 400:
+            log.info("request not taken", status=answer.status, path=request.path)
+        return await to_aiohttp_response(answer)
+
+    async def record_for_ever(self) -> None:
+        """Write down once a minute how many requests were refused unproved, if any were."""
+        while True:
+            await asyncio.sleep(self._counted_seconds)
+            await self.record_now()
+
+    async def record_now(self) -> None:
+        """Write down what was counted since the last time."""
+        if not self._unproved:
+            return
+        counted, self._unproved = self._unproved, Counter()
+        try:
+            await self._record(dict(counted))
+        except SaysoError as error:
+            self._unproved += counted
+            log.warning("cannot record refused requests", error=str(error))
+
+    def _unproven(self, request: web.Request, body: bytes) -> web.Response | None:
+        timestamp = request.headers.get("X-Slack-Request-Timestamp", "")
+        signature = request.headers.get("X-Slack-Signature", "")
+        if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) < 20):
+            return self._refuse(400, "no_timestamp", "The request has no usable timestamp.")
+        if abs(time.time() - int(timestamp)) > OLD_SECONDS:
+            return self._refuse(401, "old_timestamp", "The request is too old.")
+        expected = self._verifier.generate_signature(timestamp=timestamp, body=body)
+        if expected is None or not hmac.compare_digest(
+            expected.encode(), signature.encode("utf-8", "replace")
+        ):
+            return self._refuse(401, "wrong_signature", "The signature is not Slack's.")
+        return None
+
+    def _refuse(self, status: int, why: str, sentence: str) -> web.Response:
+        self._unproved[why] += 1
+        log.info("refused before proof", why=why)
+        return _plain(status, sentence)
+
+
+def site(database: Database, door: Door | None) -> web.Application:
+    """The routes: Slack's one, /healthz (we run) and /readyz (the database answers too)."""
+    application = web.Application(client_max_size=MAX_BODY_BYTES)
+
+    async def healthz(_: web.Request) -> web.Response:
+        return web.json_response({"ok": True})
+
+    async def readyz(_: web.Request) -> web.Response:
+        up = await database.is_up()
+        return web.json_response(
+            {"ok": up, "database": up, "slack": door is not None}, status=200 if up else 503
+        )
+
+    async def without_slack(_: web.Request) -> web.Response:
+        return _plain(503, "This process has no Slack settings.")
+
+    application.router.add_get("/healthz", healthz)
+    application.router.add_get("/readyz", readyz)
+    application.router.add_post("/slack/events", door.receive if door else without_slack)
+    return application
+
+
+@contextlib.asynccontextmanager
+async def listening(
+    application: web.Application, *, host: str, port: int
+) -> AsyncIterator[tuple[str, int]]:
+    """Serve the application; yields the host and port it really listens on."""
+    runner = web.AppRunner(application, access_log=None, handle_signals=False, shutdown_timeout=3)
+    await runner.setup()
+    try:
+        tcp = web.TCPSite(runner, host, port)
+        await tcp.start()
+        address = runner.addresses[0]
+        yield str(address[0]), int(address[1])
+    finally:
+        await runner.cleanup()
+
+
+def _malformed(content_type: str, body: bytes) -> bool:
+    """Whether Bolt could not read the body: it must be UTF-8 and hold an object."""
+    try:
+        text = body.decode("utf-8")
+        if content_type == _JSON:
+            return not isinstance(json.loads(text), dict)
+        if content_type != _FORM:
+            return True
+        form: dict[str, list[Any]] = parse_qs(text, keep_blank_values=True, max_num_fields=200)
+        if "payload" in form:
+            return not isinstance(json.loads(form["payload"][0]), dict)
+        return not ("command" in form or "ssl_check" in form)
+    except (ValueError, RecursionError):
+        return True
+
+
+def _plain(status: int, sentence: str) -> web.Response:
+    return web.Response(status=status, text=sentence + "\n")

@@ -1,0 +1,88 @@
+"""Where something that graphs/ wants shown has its place in Slack.
+
+`Wishes` is the function that settle and decide call inside their transactions
+(`graphs.ports.Wish`). It turns "this review has a card" into rows: one for each place where the
+card stands. What is already shown somewhere is shown anew there and nowhere else, so that a later
+change of the rules moves no card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot import conversations, posts
+from checkpoints.database import Connection
+from graphs import ports, reviews, threads
+from graphs.specs import Operators, Rule
+from graphs.threads import Status, Thread
+
+
+class Wishes:
+    """Wants posts in the caller's transaction."""
+
+    def __init__(self, operators: Operators) -> None:
+        self._operators = operators
+
+    async def __call__(self, connection: Connection, kind: str, subject: str) -> None:
+        """Want the subject shown, or shown anew."""
+        if kind == ports.CARD:
+            await self._card(connection, subject)
+        elif kind == ports.ASK:
+            review = await reviews.get(connection, int(subject))
+            await self._in_conversation(connection, posts.ASK, subject, review.thread_id)
+        elif kind == ports.PROGRESS:
+            await self._in_conversation(connection, posts.PROGRESS, subject, subject)
+        elif kind == ports.OUTCOME:
+            about = outcome_subject(await threads.get(connection, subject))
+            await self._in_conversation(connection, posts.OUTCOME, about, subject)
+        elif kind == ports.NOTICE:
+            await self.tell_operators(connection, subject)
+        else:
+            raise ValueError(f"nothing is known of a wish for {kind}")
+
+    async def tell_operators(
+        self, connection: Connection, subject: str, detail: dict[str, object] | None = None
+    ) -> None:
+        """Tell whoever runs this what needs a hand: in their channel, else each of them."""
+        for place in self._operators_places():
+            await posts.want(connection, posts.NOTICE, subject, place, body=detail)
+
+    async def _card(self, connection: Connection, subject: str) -> None:
+        if await posts.again(connection, posts.CARD, subject):
+            return
+        review = await reviews.get(connection, int(subject))
+        for place in _places(review.rule) or list(self._operators_places()):
+            await posts.want(connection, posts.CARD, subject, place)
+
+    async def _in_conversation(
+        self, connection: Connection, kind: str, subject: str, thread_id: str
+    ) -> None:
+        place = await conversations.of_thread(connection, thread_id)
+        if place is not None:
+            await posts.want(connection, kind, subject, place.channel, thread_id=thread_id)
+
+    def _operators_places(self) -> Iterator[str]:
+        if self._operators.channel is not None:
+            yield self._operators.channel
+        else:
+            yield from self._operators.users
+            yield from self._operators.groups
+
+
+def outcome_subject(thread: Thread) -> str:
+    """Names one outcome of a thread: each is a reply of its own, the same one is told once."""
+    attempt = thread.error.attempt if thread.error is not None else 0
+    aside = thread.status if thread.status in _SET_ASIDE else ""
+    return f"{thread.id}:{thread.head or ''}:{attempt}:{aside}"
+
+
+_SET_ASIDE = (Status.CANCELLED, Status.HELD, Status.PARKED)
+
+
+def _places(rule: Rule | None) -> list[str]:
+    """The rule's channel, else each approver's direct messages (a group's post is spread)."""
+    if rule is None:
+        return []
+    if rule.channel is not None:
+        return [rule.channel]
+    return [*rule.approvers.users, *rule.approvers.groups]

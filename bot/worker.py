@@ -1,0 +1,140 @@
+"""A worker: one runner for threads and, where Slack is configured, one poster.
+
+If any of its duties dies, the worker ends: whoever watches it starts another, and what it owned is
+taken over when its leases run out. A stop lets the runner hand back first, then ends the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+import structlog
+
+from bot import app, people
+from bot.afterwards import Afterwards
+from bot.files import SlackFiles
+from bot.people import LOCAL_TEAM
+from bot.settings import Settings
+from bot.slack import Slack
+from bot.wishes import Wishes
+from checkpoints.database import Database
+from graphs.ports import Fetch, no_fetch
+from graphs.registry import Registry
+from graphs.runner import Limits, Runner
+
+log = structlog.get_logger("sayso.worker")
+
+LOOK_FOR_TEAM_SECONDS: Final = 5.0
+
+
+@dataclass(frozen=True)
+class Serving(Registry):
+    """The loaded graphs, for the workspace we serve and for what was started without any."""
+
+    teams: list[str] = field(default_factory=list)
+
+    def scopes(self, team: str) -> list[str]:
+        """The scopes of every team that is served."""
+        return [
+            f"{one}/{name}" for one in dict.fromkeys([team, *self.teams]) for name in self.loaded
+        ]
+
+
+class Worker:
+    """Runs until told to stop."""
+
+    def __init__(self, settings: Settings, database: Database, slack: Slack | None) -> None:
+        self._settings = settings
+        self._database = database
+        self._slack = slack
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Run threads and post until `stop` is set or a duty dies.
+
+        Raises:
+            Whatever ended one of the duties.
+        """
+        slack, database = self._slack, self._database
+        team = LOCAL_TEAM
+        if slack is not None:
+            asking = asyncio.create_task(app.workspace_of(database, slack), name="who are we")
+            if not await _before(stop, asking):
+                return
+            team = asking.result().team
+        loaded = app.registry_of(self._settings)
+        serving = Serving(loaded.specs, loaded.loaded, loaded.problems, [LOCAL_TEAM])
+        runner = self._runner(serving, team)
+        async with self._duties(serving, team) as duties:
+            running = asyncio.create_task(runner.run(), name="runner")
+            stopping = asyncio.create_task(stop.wait(), name="stop")
+            log.info("working", team=team, graphs=list(serving.loaded), slack=slack is not None)
+            await asyncio.wait([running, stopping, *duties], return_when=asyncio.FIRST_COMPLETED)
+            # Posting goes on while the runner hands back, so that its last wishes are shown.
+            runner.stop()
+            stopping.cancel()
+            await running
+            for duty in duties:
+                if duty.done():
+                    duty.result()
+        log.info("stopped")
+
+    def _runner(self, serving: Serving, team: str) -> Runner:
+        environment = self._settings.environment
+        policy = app.policy_of(self._settings)
+        fetch: Fetch = SlackFiles(self._slack) if self._slack is not None else no_fetch
+        return Runner(
+            self._database,
+            serving,
+            team=team,
+            policy=policy,
+            limits=Limits(
+                lease_seconds=environment.lease_seconds,
+                poll_seconds=environment.poll_seconds,
+                at_once=environment.at_once,
+                drain_seconds=environment.drain_seconds,
+                pool_size=environment.database_pool,
+            ),
+            wish=Wishes(policy.operators),
+            fetch=fetch,
+        )
+
+    @asynccontextmanager
+    async def _duties(self, serving: Serving, team: str) -> AsyncIterator[list[asyncio.Task[None]]]:
+        afterwards = Afterwards()
+        duties = [asyncio.create_task(app.keep_house(self._database), name="housekeeping")]
+        if self._slack is None:
+            duties.append(asyncio.create_task(self._follow_team(serving), name="team"))
+        else:
+            poster = app.poster_of(self._settings, self._database, self._slack, team, afterwards)
+            duties.append(asyncio.create_task(poster.run(), name="poster"))
+        try:
+            yield duties
+        finally:
+            for duty in duties:
+                duty.cancel()
+            await asyncio.gather(*duties, return_exceptions=True)
+            await afterwards.finish()
+
+    async def _follow_team(self, serving: Serving) -> None:
+        """Without Slack settings, serve the workspace that another process has found."""
+        while True:
+            team = await people.team_of(self._database)
+            if team not in serving.teams:
+                serving.teams.append(team)
+            await asyncio.sleep(LOOK_FOR_TEAM_SECONDS)
+
+
+async def _before(stop: asyncio.Event, task: asyncio.Task[object]) -> bool:
+    """Whether the task ended before the stop; cancelled otherwise."""
+    stopping = asyncio.create_task(stop.wait(), name="stop")
+    await asyncio.wait([task, stopping], return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    if task.done():
+        return True
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    return False
