@@ -21,12 +21,15 @@ import { State } from "./state.js";
 
 class App {
   clock = new PageClock();
-  view = { user: "U0BOB", place: "C0LOANS", pane: "guide", paneOpen: false, thread: null };
+  view = { user: "U0BOB", place: "C0LOANS", pane: "guide", paneOpen: false, thread: null, shownThread: null };
   #seen = new Map();
 
   constructor() {
     Object.assign(this.view, remembered());
-    this.state = new State(this.view.user, () => this.draw());
+    this.state = new State(this.view.user, () => {
+      this.view.user = this.state.user;
+      this.draw();
+    });
     this.modals = new Modals(this);
     this.composer = new Composer(this, document.getElementById("composer"), { thread: false });
     this.pane = new Pane(this, document.getElementById("pane"));
@@ -61,6 +64,13 @@ class App {
     return answer;
   }
 
+  /** POST a control route that is nobody's act: the clock, the trouble. */
+  async set(path, body) {
+    const answer = await this.state.act(path, body);
+    await this.state.refresh();
+    return answer;
+  }
+
   /** Become another of the cast. */
   async become(user, place = this.view.place) {
     this.composer.keep();
@@ -77,6 +87,7 @@ class App {
     this.composer.keep();
     const other = this.view.place !== place;
     this.view.place = place;
+    if (other) this.view.thread = null;
     document.body.classList.remove("pane-view");
     this.draw();
     if (other && place === HOME) await this.act("/_control/home");
@@ -172,5 +183,13 @@ function remember(view) {
   if (location.hash !== hash) history.replaceState(null, "", hash);
 }
 
+// A permalink leads here with the message it names.
+const wanted = new URLSearchParams(location.hash.slice(1)).get("ts");
 const app = new App();
-app.state.start();
+app.state.start().then(() => wanted && app.value && app.go(app.view.place, wanted));
+addEventListener("hashchange", () => {
+  const view = remembered();
+  const ts = new URLSearchParams(location.hash.slice(1)).get("ts");
+  if (view.user && view.user !== app.view.user) app.become(view.user, view.place);
+  else if (view.place && (ts || view.place !== app.view.place)) app.go(view.place, ts);
+});

@@ -5,7 +5,7 @@ import { hourOf } from "./dates.js";
 
 const TROUBLE = [
   ["down", "The bank does not answer", (on) => ({ bank_down: on })],
-  ["loses_answer", "The bank pays, then loses its answer", (on) => ({ bank_loses_answer: on })],
+  ["loses_answer", "The bank pays, then loses its answer", (on) => ({ bank_loses_answer: on ? 1 : 0 })],
   ["slack_twice", "Slack sends everything twice", (on) => ({ redeliver: on ? 1 : 0 })],
   ["slack_slow", "Slack is slow", (on) => ({ delay_ms: on ? 1500 : 0 })],
 ];
@@ -29,7 +29,10 @@ const PARTS = {
   trouble: (app, { trouble }) => el("fieldset", { class: "trouble" }, el("legend", {}, "Make trouble"), el("p", {}, "Sayso has to cope with all of these. Nothing is paid twice."),
     TROUBLE.map(([name, label, asked]) => el("label", { class: "tick" }, el("input", {
       type: "checkbox", checked: trouble[name] === true, data: { focus: `trouble/${name}` },
-      onchange: (event) => app.act("/_control/misbehave", asked(event.target.checked)),
+      onchange: async ({ target }) => {
+        const { ok } = await app.set("/_control/misbehave", asked(target.checked));
+        if (!ok) target.checked = !target.checked;
+      },
     }), el("span", {}, label)))),
 };
 

@@ -4,7 +4,6 @@ import { el, reconcile } from "./dom.js";
 import { icon } from "./icons.js";
 import { aboutFile } from "./messages.js";
 import { openMenu } from "./menu.js";
-import { escaped } from "./mrkdwn.js";
 import { channelNamed, HOME, placeName } from "./story.js";
 
 const LARGEST_BYTES = 60_000_000;
@@ -69,7 +68,7 @@ export class Composer {
 
   #here() {
     const app = this.#app;
-    const { place, thread } = app.view;
+    const { place, shownThread: thread } = app.view;
     const where = this.#inThread ? thread && { channel: thread.channel, thread_ts: thread.ts } : place !== HOME && { channel: place };
     return { app, where };
   }
@@ -176,29 +175,14 @@ export class Composer {
     const command = /^\/(\S+)\s*([\s\S]*)$/.exec(text);
     if (command && !this.#files.length) {
       if (where.thread_ts) return { ok: false, data: { error: "Commands cannot be used inside a conversation. Write it in the channel." } };
-      const answer = await app.act("/_control/command", { channel: where.channel, command: `/${command[1]}`, text: command[2] });
-      const status = answer.data.status ?? 200;
-      return answer.ok && status !== 200 ? { ok: false, data: { error: `/${command[1]} failed: the app did not respond. Try again.` } } : answer;
+      return app.act("/_control/command", { channel: where.channel, command: `/${command[1]}`, text: command[2] });
     }
     const files = await Promise.all(this.#files.map(async (file) => (file.sample ? { sample: file.sample } : { name: file.name, content_base64: await base64(file.file) })));
-    return app.act("/_control/message", { ...where, text: withMentions(text, app.value), files });
+    return app.act("/_control/message", { ...where, text, files });
   }
 }
 
 const asSample = (file) => ({ ...file, sample: file.name });
-
-// @Alice and #credit become what Slack sends for them.
-function withMentions(text, { names }) {
-  const ids = new Map([
-    ...Object.entries(names.users).map(([id, name]) => [`@${name.toLowerCase()}`, `<@${id}>`]),
-    ...Object.entries(names.groups).map(([id, name]) => [`@${name.toLowerCase()}`, `<!subteam^${id}>`]),
-    ...Object.entries(names.channels).map(([id, name]) => [`#${name.toLowerCase()}`, `<#${id}>`]),
-  ]);
-  return escaped(text).replace(/(^|[\s(])([@#][\p{L}\p{N}_-]+)/gu, (whole, before, word) => {
-    const id = ids.get(word.toLowerCase());
-    return id ? `${before}${id}` : whole;
-  });
-}
 
 function base64(file) {
   return new Promise((resolve, reject) => {

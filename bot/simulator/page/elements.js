@@ -33,6 +33,7 @@ export function inputBlock(block, context) {
   if (kept !== undefined && node.write) node.write(kept);
   if (field) {
     field.id = id;
+    field.removeAttribute("aria-label"); // its label says it
     field.setAttribute("aria-describedby", `${id}-error ${id}-hint`);
     if (!many && !block.optional) field.setAttribute("aria-required", "true");
   }

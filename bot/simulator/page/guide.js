@@ -35,7 +35,7 @@ function stepsOf(app) {
   return [
     { key: "asked", title: "Bob asks for a loan", note: `Send the message below the channel. It has ${documents(value)}.`, button: "Send it", act: () => ask(app, value.first?.text ?? "", SAMPLES_OF_FIRST(app)) },
     { key: "card", title: "A card reaches the people who decide", note: "See it in #credit. It says what is asked, why it came, and what happens next.", button: "Show #credit", act: () => app.go(credit) },
-    { key: "decided", title: told.turn, note: `Be ${decider}, click Approve.${told.needed > 1 && told.above ? ` Above ${told.above.toLocaleString("en-US")} it takes two.` : ""}`, button: `Be ${decider}`, act: () => app.become(told.first, credit) },
+    { key: "decided", title: told.turn, note: `Be ${decider}, click Approve.${told.needed > 1 && told.above ? ` Above ${told.above.toLocaleString("en-US")} it takes two.` : ""}`, button: `Be ${decider}`, act: () => decideAs(app, told.first, credit) },
     { key: "paid", title: "The bank pays once", note: "Look at the bank while you click.", button: "Open the bank", act: () => app.showPane("bank") },
     { key: "again", title: "Ask again for Asha Traders", note: "The next card remembers this one.", button: "Ask again", act: () => ask(app, value.first?.again ?? AGAIN, []) },
     { key: "plug", title: "Pull the plug", note: "Press Ctrl-C where you started this, or kill it. Start it again: nothing is lost and the card still works." },
@@ -58,6 +58,14 @@ function stepNode(app, step) {
     el("div", {}, el("h3", {}, step.title), step.done ? null : el("p", {}, step.note), button));
 }
 
+// Become who decides, with the card's first button under the finger.
+async function decideAs(app, user, channel) {
+  await app.become(user, channel);
+  const button = [...document.querySelectorAll("#log .button.primary")].at(-1);
+  button?.focus({ preventScroll: true });
+  button?.scrollIntoView({ block: "nearest" });
+}
+
 async function ask(app, text, files) {
   await app.become(BOB, channelNamed(app.value, "loans"));
   await app.composer.fill(text, files, true);
@@ -71,12 +79,12 @@ function triesOf(app) {
   const all = [
     { label: "Decide as Charlie", act: () => app.become("U0CHARLIE", credit) },
     { label: "Two people at once", when: card, act: () => twoAtOnce(app, credit, card) },
-    { label: "Run out the clock", when: value.clock.deadline && value.clock.movable !== false, act: () => app.state.act("/_control/clock", { advance_seconds: Math.ceil((new Date(value.clock.deadline) - app.clock.now()) / 1000) + 1 }) },
-    { label: "Change the amount", when: card && hasAction(card, /edit|change/), act: () => app.become(rule(value).first, credit) },
+    { label: "Run out the clock", when: value.clock.deadline && value.clock.movable !== false, act: () => app.set("/_control/clock", { advance_seconds: Math.ceil((new Date(value.clock.deadline) - app.clock.now()) / 1000) + 1 }) },
+    { label: "Change the amount", when: card && hasAction(card, /edit/), act: () => decideAs(app, rule(value).first, credit) },
     { label: "Ask 20 times at once", act: () => askOften(app, 20) },
     { label: "See your home", act: () => app.go(HOME) },
   ];
-  return all.filter((each) => each.when === undefined || each.when);
+  return all.filter((each) => !("when" in each) || each.when);
 }
 
 function tries(app) {

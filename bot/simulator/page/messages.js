@@ -6,6 +6,7 @@
 import { blockNodes } from "./blocks.js";
 import { dateOfTs, daysApart, hourOf, longDayOf } from "./dates.js";
 import { el, reconcile, textOf } from "./dom.js";
+import { emojiNode } from "./emoji.js";
 import { icon } from "./icons.js";
 import { mrkdwn, plainText, unescaped } from "./mrkdwn.js";
 import { appAvatar, avatar, openSheet } from "./side.js";
@@ -14,6 +15,7 @@ import { HOME, placeName } from "./story.js";
 
 const REPLIES_SHOWN = 3;
 const NEAR_BOTTOM_PX = 60;
+const SLACKBOT = "USLACKBOT";
 
 let lastPlace = null;
 let wanted = null;
@@ -73,13 +75,14 @@ export function messageNode(app, message, surface = "log") {
     class: ["message", message.ephemeral && "private", message.reply && "reply", message.is_bot && "from-app"].filter(Boolean).join(" "),
     tabindex: "-1", "aria-label": `${message.name}, ${hourOf(when)}`, data: { ts: message.ts, focus: `message/${message.ts}` },
   },
-  message.is_bot ? appAvatar() : avatar(person ?? { name: message.name }),
+  message.is_bot && message.user !== SLACKBOT ? appAvatar() : avatar(person ?? { name: message.name }),
   el("div", { class: "message-body" },
-    message.ephemeral ? el("div", { class: "only-you" }, "Only visible to you") : null,
+    message.ephemeral ? el("div", { class: "only-you" }, "Only visible to you", el("button", { type: "button", class: "link", data: { focus: `dismiss/${message.ts}` }, onclick: () => app.act("/_control/dismiss", { ts: message.ts }) }, "Dismiss")) : null,
     el("div", { class: "message-head" }, el("strong", { class: "author" }, message.name), message.is_bot ? el("span", { class: "app-tag" }, "APP") : null, el("time", { datetime: when.toISOString() }, hourOf(when)),
-      message.edited && !message.is_bot ? el("span", { class: "edited" }, "(edited)") : null),
+      message.edited && !message.blocks?.length ? el("span", { class: "edited" }, "(edited)") : null),
     body,
-    message.files?.length ? el("div", { class: "files" }, message.files.map(fileChip)) : null),
+    message.files?.length ? el("div", { class: "files" }, message.files.map(fileChip)) : null,
+    message.reactions?.length ? el("div", { class: "reactions" }, message.reactions.map((each) => el("span", { class: "reaction", title: each.name }, emojiNode(each.name) ?? `:${each.name}:`, ` ${each.count ?? each.users?.length ?? 1}`))) : null),
   message.ephemeral ? null : tools(app, message, surface));
   return node;
 }

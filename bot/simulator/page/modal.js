@@ -150,9 +150,8 @@ export class Modals {
     submit.setAttribute("aria-busy", "true");
     const { status, data } = await this.#app.act("/_control/submit", { view_id: view.id, values });
     submit.removeAttribute("aria-busy");
-    const said = data.status ?? status;
     if (data.errors && Object.keys(data.errors).length) this.#mark(data.errors);
-    else if (status !== 200 || said < 200 || said > 299) this.#dialog?.querySelector(".modal-error")?.replaceChildren(icon("warning"), status !== 200 && status < 500 && data.error ? data.error : "The app did not respond. Nothing was sent, try again.");
+    else if (status !== 200 || data.ok === false) this.#dialog?.querySelector(".modal-error")?.replaceChildren(icon("warning"), "We had some trouble connecting. Try again?");
   }
 
   // What can be said without asking the app, as Slack does: a required field left empty.

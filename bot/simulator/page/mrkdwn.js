@@ -14,11 +14,6 @@ export function unescaped(text) {
   return text.replace(/&(amp|lt|gt);/g, (_, name) => ({ amp: "&", lt: "<", gt: ">" })[name]);
 }
 
-/** What a person typed, as Slack would send it on. */
-export function escaped(text) {
-  return text.replace(/[&<>]/g, (letter) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[letter]);
-}
-
 /** The nodes of a mrkdwn text. `verbatim` leaves bare addresses alone. */
 export function mrkdwn(text, context, { verbatim = true } = {}) {
   const nodes = [];

@@ -47,14 +47,14 @@ export class Pane {
     if (view.pane === "guide") drawGuide(this.#app, this.#lists.guide);
     else if (view.pane === "bank") drawBank(this.#app, this.#lists.bank);
     else this.#conversation(this.#lists.conversation);
-    this.form.hidden = view.pane !== "conversation" || !view.thread;
+    this.form.hidden = view.pane !== "conversation" || !view.shownThread;
     if (!this.form.hidden) this.#reply.draw();
   }
 
   #conversation(list) {
     const { view, value } = this.#app;
     const thread = view.thread && value.messages[view.thread.channel] ? view.thread : this.#latest();
-    view.thread = thread;
+    view.shownThread = thread;
     if (!thread) {
       reconcile(list, [{ key: "none" }], { key: (item) => item.key, make: () => el("div", { class: "no-payment" }, el("strong", {}, "No conversation yet."), el("span", {}, "Replies to a message are shown here.")) });
       return;

@@ -3,6 +3,7 @@
 
 import { el } from "./dom.js";
 import { icon } from "./icons.js";
+import { placeOf } from "./links.js";
 
 /** The actions of a surface; `where` is {channel, ts}, {view_id} or {home: true}. */
 export function pressing(app, where) {
@@ -19,14 +20,18 @@ export function pressing(app, where) {
       node.setAttribute("aria-busy", "true");
       const { status, data } = await send(part, block, value);
       node.removeAttribute("aria-busy");
-      const said = data.status ?? status;
-      if (status === 200 && said >= 200 && said < 300) return;
-      const text = status === 200 || status === 0 || status >= 500 || !data.error ? "This app did not respond" : data.error;
+      if (status === 200 && data.ok !== false) return;
+      const text = status === 404 ? "This has changed meanwhile. Look again before you press." : "This app did not respond";
       show(node, text);
       app.announce(text);
     },
-    // A link opens by itself; the app only hears that it was followed.
+    // A link opens by itself, one to a message here in this page; the app hears that it was followed.
     follow: (event, part, block) => {
+      const place = placeOf(part.url);
+      if (place && app.value.names.channels[place.channel] !== undefined) {
+        event.preventDefault();
+        app.go(place.channel, place.ts);
+      }
       send(part, block, part.value);
     },
     suggest: async (part, block, value) => {

@@ -1,6 +1,7 @@
 // What one person may see, kept fresh: fetched whole, again whenever the server says that
 // something changed. The server is the truth; a lost connection loses nothing but time.
 
+const SOMEBODY = "U0BOB";
 const RETRY_MS = 1000;
 const SILENCE_MS = 40_000; // the server speaks every 15 s, so this long a silence is a lost line
 
@@ -23,6 +24,11 @@ export class State {
     document.addEventListener("visibilitychange", () => {
       if (!document.hidden) this.refresh();
     });
+  }
+
+  /** Through whose eyes this looks. */
+  get user() {
+    return this.#user;
   }
 
   async start() {
@@ -54,6 +60,11 @@ export class State {
       const user = this.#user;
       try {
         const response = await fetch(`/_page/state?user=${encodeURIComponent(user)}`, { cache: "no-store" });
+        if (response.status >= 400 && response.status < 500 && user !== SOMEBODY) {
+          this.#user = SOMEBODY; // an address that names nobody of this Slack
+          this.#again = true;
+          continue;
+        }
         if (!response.ok) throw new Error(`${response.status}`);
         const value = await response.json();
         if (user !== this.#user) {

@@ -22,7 +22,7 @@ export function rule(value) {
     second: (told.deciders ?? [])[1] ?? null,
     who: several ? `${listed(names)} decide` : names.length > 1 ? `${listed(names, "or")} decides` : `${names[0]} decides`,
     turn: several ? `${names[0]} approves, then ${names[1]}` : `${names[0]} decides`,
-    why: told.above ? `because above ${grouped(told.above)} people decide` : "because people decide",
+    why: told.above ? `because above ${grouped(told.above)} people decide` : "because a person has to decide",
   };
 }
 

@@ -37,7 +37,7 @@ function set(node, text) {
 }
 
 function build(app, top) {
-  const advance = (seconds) => app.act("/_control/clock", { advance_seconds: Math.round(seconds) });
+  const advance = (seconds) => app.set("/_control/clock", { advance_seconds: Math.round(seconds) });
   const until = (date) => advance((date - app.clock.now()) / 1000);
   const move = (label, act, more = {}) => el("button", { type: "button", class: "move", onclick: act, ...more }, label);
   top.append(
@@ -53,7 +53,7 @@ function build(app, top) {
         until(date);
       }, { class: "move wide" }),
       move("To the deadline", () => until(new Date(new Date(app.value.clock.deadline).getTime() + 1000)), { class: "move wide", data: { part: "deadline" } }),
-      move("Back to now", () => app.act("/_control/clock", { reset: true }), { class: "move back", data: { part: "back" } })),
+      move("Back to now", () => app.set("/_control/clock", { reset: true }), { class: "move back", data: { part: "back" } })),
     el("div", { class: "bot", data: { part: "bot" } }, el("span", { class: "light" }), el("span", { data: { part: "bot-text" } })),
     el("button", { type: "button", class: "help", "aria-label": "Keys of this page", onclick: () => showKeys(app) }, "?"),
   );
