@@ -12,6 +12,7 @@ import pytest
 
 from checkpoints.database import Connection, Database
 from graphs import reviews, threads, votes
+from graphs.plain import digest
 from graphs.policy import Person, Policy
 from graphs.registry import Graph, LoadedGraph, Registry, default_intake
 from graphs.runner import Limits, Runner
@@ -98,6 +99,32 @@ class House:
             message = threads.Message(text, by, given.pop("files", ()))
             return await threads.say(connection, thread_id, message, wish=self.wish, **given)
 
+    async def asked(
+        self,
+        *,
+        rule: Rule | None = RULE,
+        audience: reviews.Audience = "reviewers",
+        question: Any = "Go on?",
+        schema: Any = None,
+        interrupt_id: str = "a" * 32,
+        thread_id: str | None = None,
+    ) -> reviews.Review:
+        """An open review, without a graph that asked."""
+        thread_id = thread_id or await self.start("loan")
+        async with self.database.transaction() as connection:
+            opened = await reviews.put(
+                connection,
+                thread_id=thread_id,
+                graph="loan",
+                asked=reviews.Asked(
+                    interrupt_id, "ask", "1", question, digest(question), schema=schema
+                ),
+                audience=audience,
+                rule=rule,
+            )
+            assert opened is not None
+            return await reviews.get(connection, opened.review_id)
+
     async def until(self, thread_id: str, *status: str) -> threads.Thread:
         """Wait until the thread has one of these statuses."""
 
@@ -114,7 +141,7 @@ class House:
 async def until(there: Callable[[], Any]) -> Any:
     """Wait for a condition: ask until it gives something."""
     async with asyncio.timeout(PATIENCE_SECONDS):
-        while not (found := await there()):
+        while not (found := await there()):  # noqa: ASYNC110  the condition is in the database
             await asyncio.sleep(0.02)
         return found
 
