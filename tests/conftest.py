@@ -16,6 +16,7 @@ from pathlib import Path
 
 import asyncpg
 import pytest
+from hypothesis import HealthCheck, settings
 
 # Before langgraph is imported anywhere: it reads the switch at import.
 os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
@@ -23,6 +24,12 @@ os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
 from checkpoints import embedded
 from checkpoints.database import Database
 from checkpoints.migrate import migrate
+
+# On a busy machine an example may take long; that is no fault of the code under test.
+settings.register_profile(
+    "sayso", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("sayso")
 
 _numbers = itertools.count(1)
 
