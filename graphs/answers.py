@@ -78,7 +78,7 @@ def _what_to_write(error: ValidationError) -> str:
     rule, wanted = str(error.validator), cast(Any, error.validator_value)
     if rule == "required" and isinstance(error.instance, dict):
         missing = [name for name in _names(wanted) if name not in error.instance]
-        return f"Please give {_all_of(name_in_words(name).lower() for name in missing)}."
+        return f"Please fill in: {_all_of(name_in_words(name).lower() for name in missing)}."
     if rule == "enum" and isinstance(wanted, list):
         return f"Choose {_one_of(in_words(one) for one in wanted)}."
     if rule == "const":

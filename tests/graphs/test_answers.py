@@ -59,7 +59,7 @@ def test_empty_values_fit_a_schema_that_allows_them(answer: Any, schema: Any) ->
     [
         ({"decision": "approve"}, None),
         ({"decision": "approve", "note": None}, None),
-        ({}, "Please give decision."),
+        ({}, "Please fill in: decision."),
         ("approve", "Write a group of named values."),
         ({"decision": "disapprove"}, "Decision: choose approve or reject."),
         ({"decision": "approve", "months": 0}, "Months: write a number from 1 to 120."),

@@ -551,7 +551,7 @@ async def test_a_request_for_changes_without_words_is_refused_before_the_engine_
 ) -> None:
     pending = await life.ask()
     problem = check({"decision": "changes"}, pending.value, pending.response_schema)
-    assert problem == "Please give note."
+    assert problem == "Please fill in: note."
     assert check({"decision": "disapprove"}, pending.value, pending.response_schema) == (
         "Decision: choose approve, reject or changes."
     )
