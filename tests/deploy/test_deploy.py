@@ -111,6 +111,27 @@ def test_compose_runs_commands_that_exist() -> None:
     assert "sayso" in described["project"]["scripts"]
 
 
+def test_the_readme_names_every_command_and_no_other() -> None:
+    groups = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    real = set()
+    for command, described in groups.items():
+        real |= {f"{command} {each}" for each in getattr(described, "commands", {})} or {command}
+    rows = [
+        line.split("|")[1]
+        for line in (HOUSE / "README.md").read_text("utf-8").splitlines()
+        if line.startswith("| `sayso")
+    ]
+    named = set()
+    for row in rows:
+        first, *others = re.findall(r"`([^`]+)`", row)
+        words = re.findall(r"^sayso ([a-z]+)(?: ([a-z]+))?", first)[0]
+        named.add(" ".join(word for word in words if word))
+        for other in others:
+            verb = other.removeprefix("sayso ").split()[0]
+            named.add(verb if other.startswith("sayso ") else f"{words[0]} {verb}")
+    assert named == real
+
+
 def test_compose_starts_in_the_order_that_the_tables_need() -> None:
     services = COMPOSE["services"]
     assert set(services) == {"postgres", *OURS}
