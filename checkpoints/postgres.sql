@@ -1,6 +1,7 @@
 -- name: read
 -- One checkpoint (the newest, or the one named) with what it holds and what was written on it, by
--- primary keys only: kind 0 is the checkpoint, 1 a value, 2 a write.
+-- primary keys only: kind 0 is the checkpoint, 1 a value, 2 a write. Without `offset 0` the
+-- planner, who cannot know how few channels there are, reads all values of the thread instead.
 with head as materialized (
   select checkpoint_id, parent_id, body, held, metadata, exact_metadata
   from sayso.checkpoints
@@ -20,12 +21,16 @@ union all
 select 1, v.channel, v.checkpoint_id, null, null, v.value, null, null, null
 from head
 cross join lateral jsonb_each_text(head.held) as wanted (channel, version)
-join sayso.checkpoint_values as v
-  on
-    v.thread_id = $1
-    and v.namespace = $2
-    and v.channel = wanted.channel
-    and v.version = wanted.version::bigint
+cross join lateral (
+  select channel, checkpoint_id, value
+  from sayso.checkpoint_values
+  where
+    thread_id = $1
+    and namespace = $2
+    and channel = wanted.channel
+    and version = wanted.version::bigint
+  offset 0
+) as v
 union all
 select 2, w.task_id, w.task_path, w.channel, w.idx, w.value, null, null, null
 from head
@@ -58,24 +63,32 @@ limit $9;
 select wanted.number, v.channel, v.version, v.checkpoint_id, v.value
 from unnest($1::integer[], $2::text[], $3::text[], $4::text[], $5::bigint[])
   as wanted (number, thread_id, namespace, channel, version)
-join sayso.checkpoint_values as v
-  on
-    v.thread_id = wanted.thread_id
-    and v.namespace = wanted.namespace
-    and v.channel = wanted.channel
-    and v.version = wanted.version;
+cross join lateral (
+  select channel, version, checkpoint_id, value
+  from sayso.checkpoint_values
+  where
+    thread_id = wanted.thread_id
+    and namespace = wanted.namespace
+    and channel = wanted.channel
+    and version = wanted.version
+  offset 0
+) as v;
 
 -- name: writes_of
 -- What was written on these checkpoints, in the order in which a run applies it.
 select wanted.number, w.task_id, w.task_path, w.idx, w.channel, w.value
 from unnest($1::integer[], $2::text[], $3::text[], $4::text[])
   as wanted (number, thread_id, namespace, checkpoint_id)
-join sayso.checkpoint_writes as w
-  on
-    w.thread_id = wanted.thread_id
-    and w.namespace = wanted.namespace
-    and w.checkpoint_id = wanted.checkpoint_id
-where $5::text[] is null or w.channel = any($5)
+cross join lateral (
+  select task_id, task_path, idx, channel, value
+  from sayso.checkpoint_writes
+  where
+    thread_id = wanted.thread_id
+    and namespace = wanted.namespace
+    and checkpoint_id = wanted.checkpoint_id
+    and ($5::text[] is null or channel = any($5))
+  offset 0
+) as w
 order by wanted.number, w.task_path, w.task_id, w.idx;
 
 -- name: line_of
