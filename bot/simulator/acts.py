@@ -29,7 +29,7 @@ async def message(slack: Slack, act: JSON) -> JSON:
         raise Impossible("This channel is archived.")
     if len(text) > MESSAGE_CHARACTERS:
         raise Impossible(f"A message has at most {MESSAGE_CHARACTERS} characters.")
-    files = [_file(slack, user, one) for one in act.get("files") or []]
+    files = [attach(slack, user, one) for one in act.get("files") or []]
     if not text.strip() and not files:
         raise Impossible("A message has a text or a file.")
     slack.workspace.join(place["id"], user)
@@ -226,6 +226,21 @@ def sample(name: str) -> bytes:
     return path.read_bytes()
 
 
+def samples() -> list[JSON]:
+    """The sample documents, the readable ones first."""
+    return [
+        {"name": name, "size": (SAMPLES / name).stat().st_size, **({"note": note} if note else {})}
+        for name, note in cast.SAMPLES.items()
+    ]
+
+
+def first_message() -> JSON:
+    """What the page proposes to write first, with the documents' sizes."""
+    sizes = {one["name"]: one["size"] for one in samples()}
+    named = [{"name": name, "size": sizes[name]} for name in cast.FIRST_FILES]
+    return {"text": cast.FIRST_TEXT, "files": named}
+
+
 def _own(slack: Slack, act: JSON) -> JSON:
     place = place_of(slack, act)
     row: JSON | None = slack.workspace.messages(place["id"]).get(words(act, "ts"))
@@ -251,7 +266,8 @@ def _as_delivered(slack: Slack, text: str) -> str:
     return _TYPED_NAME.sub(name, _MENTION.sub(mention, shapes.escaped(text)))
 
 
-def _file(slack: Slack, user: str, one: Any) -> JSON:
+def attach(slack: Slack, user: str, one: Any) -> JSON:
+    """A file that somebody adds: new, a sample, or one that is known by its id."""
     if not isinstance(one, dict):
         raise Impossible("A file is an object with a name and a text, content_base64 or sample.")
     if "id" in one:

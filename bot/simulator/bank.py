@@ -60,14 +60,14 @@ async def transfers(request: web.Request, slack: Slack) -> web.Response:
 
 
 def summary(slack: Slack) -> JSON:
-    """The Bank page: balance, paid today, transfers (newest first), troubles."""
+    """The Bank page: balance, paid today, transfers (oldest first), troubles."""
     rows = list(slack.workspace.table("transfers").values())
     today = slack.workspace.shown_now().date().isoformat()
     knobs = slack.misbehaviour
     return {
         "balance": OPENING_BALANCE - sum(row["amount"] for row in rows),
         "paid_today": sum(row["amount"] for row in rows if row["at"].startswith(today)),
-        "transfers": [_shown(row) for row in reversed(rows)],
+        "transfers": [_shown(row) for row in rows],
         "trouble": {
             "down": knobs["bank_down"],
             "loses_answer": bool(knobs["bank_loses_answer"]),

@@ -40,9 +40,15 @@ COMMANDS: tuple[JSON, ...] = (
     {"command": "/loan", "hint": "for whom, how much, for what", "about": "Ask for a loan"},
 )
 
-FIRST_MESSAGE: JSON = {
-    "text": "Loan for Asha Traders, 60000 for a delivery van",
-    "files": [{"name": "bank-statement-oct.pdf"}, {"name": "van-quote.pdf"}],
+FIRST_TEXT = "Loan for Asha Traders, 60000 for a delivery van"
+FIRST_FILES = ("bank-statement-oct.pdf", "van-quote.pdf")
+SAMPLES: dict[str, str] = {
+    "bank-statement-oct.pdf": "",
+    "bank-statement-sep.csv": "",
+    "van-quote.pdf": "",
+    "business-letter.txt": "",
+    "scan-without-text.pdf": "A picture of a letter, nothing to read in it",
+    "locked-statement.pdf": "Needs a password",
 }
 
 
@@ -63,11 +69,11 @@ def _person(id_: str, name: str, role: str, color: str, **flags: Any) -> JSON:
 
 
 PEOPLE: tuple[JSON, ...] = (
-    _person("U0BOB", "Bob", "asks", "#1f6f8b"),
-    _person("U0ALICE", "Alice", "credit", "#8a4f9e"),
-    _person("U0DANA", "Dana", "credit", "#b3541e"),
-    _person("U0ERIN", "Erin", "head of credit", "#3b6e3b"),
-    _person("U0CHARLIE", "Charlie", "no say", "#6b5d4d"),
+    _person("U0BOB", "Bob", "asks for loans", "#a8550c"),
+    _person("U0ALICE", "Alice", "credit officer", "#6b46b5"),
+    _person("U0DANA", "Dana", "credit officer", "#247a6b"),
+    _person("U0ERIN", "Erin", "head of credit", "#a8325e"),
+    _person("U0CHARLIE", "Charlie", "no say here", "#5f6b72"),
     _person("U0OSCAR", "Oscar", "runs it", "#4a5a8c", is_admin=True),
     {**_person("U0GUEST", "Guest", "a guest", "#777777", is_restricted=True), "shown": False},
     {

@@ -16,6 +16,9 @@ from bot.simulator.errors import Impossible
 from bot.simulator.misbehaviour import PLACES
 from bot.simulator.slack import Slack
 
+# Nothing runs by the shown clock yet, so the page offers no buttons that move it.
+CLOCK_MOVABLE = False
+
 Act = Callable[[Slack, JSON], Awaitable[JSON]]
 
 
@@ -137,6 +140,7 @@ ACTS: dict[str, Act] = {
     "delete": acts.delete,
     "dismiss": acts.dismiss,
     "click": presses.click,
+    "suggest": presses.suggest,
     "submit": modals.submit,
     "close": modals.close,
     "command": acts.command,
@@ -246,6 +250,7 @@ def clock_json(slack: Slack) -> JSON:
     return {
         "now": slack.workspace.shown_now().isoformat(),
         "moved": slack.workspace.clock_moved_by() != 0,
+        "movable": CLOCK_MOVABLE,
     }
 
 

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from bot.simulator import shapes, strictness, views
-from bot.simulator.acts import actor, sender
+from bot.simulator.acts import actor, attach, sender
 from bot.simulator.cast import JSON
 from bot.simulator.errors import Impossible, Refused
 from bot.simulator.slack import Slack
@@ -110,6 +110,9 @@ def _filled(slack: Slack, view: JSON, wanted: Any) -> JSON:
         block_id, element = matching[0]
         if isinstance(value, dict) and element["action_id"] in value:
             value = value[element["action_id"]]
+        if element["type"] == "file_input":
+            files = [attach(slack, view["user"], one) for one in value or []]
+            value = [shapes.file(one, slack.url) for one in files]
         values[block_id][element["action_id"]] = state_of(element, value)
     row = {**view, "state": {"values": values}}
     slack.workspace.put_view(row)
@@ -128,11 +131,21 @@ def state_of(element: JSON, value: Any) -> JSON:
             there = ", ".join(option["value"] for option in options_of(element))
             raise Impossible(f"{value!r} cannot be chosen here. There is: {there}.")
         state[key] = picked if key == "selected_options" else picked[0]
+    elif key in ("selected_option", "selected_options"):
+        found = [_suggested(one) for one in (value if isinstance(value, list) else [value])]
+        state[key] = found if key == "selected_options" else found[0]
     elif isinstance(state[key], list):
         state[key] = value if isinstance(value, list) else [value]
     else:
-        state[key] = value if key == "selected_date_time" else str(value)
+        state[key] = value if key in ("selected_date_time", "rich_text_value") else str(value)
     return state
+
+
+def _suggested(value: Any) -> JSON:
+    """An option of an external select: as the app offered it, or by its value alone."""
+    if isinstance(value, dict):
+        return value
+    return {"text": {"type": "plain_text", "text": str(value)}, "value": str(value)}
 
 
 def _client_errors(view: JSON) -> JSON:
@@ -181,7 +194,8 @@ def _obey(slack: Slack, user: str, view: JSON, body: bytes, said: Any) -> JSON:
     if action is None and not said:
         slack.workspace.close_view(view)
     elif action == "clear":
-        slack.workspace.close_view(slack.workspace.stack(user)[0])
+        for open_one in slack.workspace.stack(user)[:1]:
+            slack.workspace.close_view(open_one)
     elif action == "errors":
         inputs = {block["block_id"] for block in view["blocks"] if block["type"] == "input"}
         errors = said.get("errors")
@@ -191,7 +205,10 @@ def _obey(slack: Slack, user: str, view: JSON, body: bytes, said: Any) -> JSON:
     elif action in ("update", "push"):
         strictness.check_view(said.get("view"), "modal")
         if action == "update":
-            views.change_view(slack, view, said["view"])
+            now = slack.workspace.get("views", view["id"])
+            if now is None:
+                raise Refused("not_found")
+            views.change_view(slack, now, said["view"])
         else:
             views.push_view(slack, user, said["view"])
     else:

@@ -73,7 +73,7 @@ class Page:
         """GET /archives/<channel>/p<ts>: a permalink, shown by the page."""
         ts = request.match_info["ts"]
         channel = request.match_info["channel"]
-        raise web.HTTPFound(f"/#{channel}/{ts[:-6]}.{ts[-6:]}")
+        raise web.HTTPFound(f"/#in={channel}&ts={ts[:-6]}.{ts[-6:]}")
 
     async def read(self, request: web.Request) -> web.Response:
         """POST /_page/read: this person has seen what is in this channel."""
@@ -147,8 +147,8 @@ class Page:
                 "names": self._names(),
                 "bank": bank.summary(self._slack),
                 "guide": self._guide.ticks(),
-                "first": cast.FIRST_MESSAGE,
-                "samples": sorted(path.name for path in acts.SAMPLES.iterdir()),
+                "first": acts.first_message(),
+                "samples": acts.samples(),
                 "commands": cast.COMMANDS,
                 "misbehave": self._slack.misbehaviour.as_json(),
                 "seq": workspace.seq,

@@ -49,6 +49,30 @@ async def click(slack: Slack, act: JSON) -> JSON:
     }
 
 
+async def suggest(slack: Slack, act: JSON) -> JSON:
+    """Type into an external select; the options that the app offers."""
+    user = actor(act)
+    found = _find(slack, user, act)
+    payload: JSON = {
+        "type": "block_suggestion",
+        **sender(slack, user),
+        "action_id": found.element["action_id"],
+        "block_id": found.block["block_id"],
+        "value": str(act.get("value") or ""),
+    }
+    if found.view:
+        payload["container"] = {"type": "view", "view_id": found.view["id"]}
+        payload["view"] = shapes.view(found.view)
+    else:
+        payload.update(_about_message(slack, found, user))
+    answer = await slack.deliveries.interaction(payload)
+    said = answer.json()
+    offered = said if answer.taken and isinstance(said, dict) else {}
+    groups = offered.get("option_groups") or []
+    options = offered.get("options") or [one for of in groups for one in of["options"]]
+    return {"ok": answer.taken, "status": answer.status, "options": options}
+
+
 # ---- finding what to press
 
 
@@ -75,7 +99,8 @@ def _find(slack: Slack, user: str, act: JSON) -> Found:
     for row, kind in _surfaces(slack, user, act):
         for block in row.get("blocks") or []:
             for element in strictness.elements_of(block):
-                chosen = _choice(element, act)
+                named = act.get("block_id") in (None, block["block_id"])
+                chosen = _choice(element, act) if named else None
                 if chosen is not None:
                     return Found(block, element, chosen, **{kind: row})
                 seen.append(_label(element))

@@ -146,7 +146,7 @@ class LocalSlack:
         """Submit the person's top modal."""
         return await modals.submit(self.slack, {"user": user, "values": values or {}, **more})
 
-    async def act(self, name: str, **what: Any) -> JSON:
+    async def act(self, name: str, /, **what: Any) -> JSON:
         """Any control route by its name: act("close", user="U0BOB")."""
         return await control.ACTS[name](self.slack, what)
 
