@@ -328,6 +328,9 @@ def translated() -> Iterator[None]:
         if isinstance(error, ValueError):
             raise BadValue(clean(str(error))) from error
         raise DatabaseAway(str(error)) from error
+    except asyncpg.InternalClientError as error:
+        # A connection that is cut in the middle of something leaves the driver's own state so.
+        raise DatabaseAway(str(error)) from error
     except (ConnectionError, TimeoutError) as error:
         raise DatabaseAway(type(error).__name__) from error
     except OSError as error:
