@@ -28,4 +28,4 @@ where thread_id = $1
 select id, name, media_type, size, sha256, problem
 from sayso.documents
 where thread_id = $1
-order by stored_at, id;
+order by number;

@@ -9,6 +9,7 @@ other; what crosses over is a value or an exception.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import threading
 import time
@@ -73,7 +74,7 @@ class GraphLoop:
         opened: asyncio.Future[T] = self._engine.create_future()
         self._ended = self._engine.create_future()
         self._thread = threading.Thread(
-            target=lambda: asyncio.run(self._main(resource, opened)), name=self._name, daemon=True
+            target=lambda: _run(self._main(resource, opened)), name=self._name, daemon=True
         )
         self._thread.start()
         return await opened
@@ -144,6 +145,20 @@ class GraphLoop:
 
     def _tick(self) -> None:
         self._ticked = time.monotonic()
+
+
+def _run(main: Coroutine[Any, Any, None]) -> None:
+    """Run the loop to the end of `main`, whatever a node does.
+
+    asyncio lets SystemExit and KeyboardInterrupt of any task end the loop itself, and with it
+    every graph of the worker; the job that raised it fails, and the loop goes on.
+    """
+    with asyncio.Runner() as runner:
+        loop = runner.get_loop()
+        task = loop.create_task(main)
+        while not task.done():
+            with contextlib.suppress(SystemExit, KeyboardInterrupt):
+                loop.run_until_complete(task)
 
 
 async def _whole(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -16,7 +16,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphDrained, is_invalid_resume
 from langgraph.runtime import RunControl
-from langgraph.types import Command, Interrupt, StateSnapshot
+from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
 
 from checkpoints import leases
 from checkpoints.database import Database
@@ -187,7 +187,7 @@ async def _run(
     planned: Plan,
     checkpoints: dict[int, str],
 ) -> Broke | None:
-    failed: list[str] = []
+    heard = _Heard(checkpoints)
     try:
         if planned.do == "answers":
             config["configurable"][STRICT_RESUME] = True
@@ -204,7 +204,7 @@ async def _run(
         )
         async with contextlib.aclosing(cast(Any, stream)) as parts:
             async for part in parts:
-                _listen(cast(Mapping[str, Any], part), order, checkpoints, failed)
+                heard.listen(cast(Mapping[str, Any], part), order.tell)
     except GraphDrained:
         raise
     except Exception as error:
@@ -214,7 +214,7 @@ async def _run(
         if isinstance(error, DatabaseAway | LockTimeout):
             raise
         return Broke(
-            node=failed[0] if failed else "",
+            node=heard.culprit(),
             type=type(error).__name__,
             message=clean(str(error))[:MAX_ERROR_CHARACTERS] or type(error).__name__,
             permanent=getattr(error, "permanent", False) is True,
@@ -283,9 +283,10 @@ async def _state(graph: Graph, config: RunnableConfig, seen: StateSnapshot, orde
     if seen.created_at is None or head is None:
         return State(fresh=True)
     pending = frozenset(interrupt.id for interrupt in seen.interrupts)
-    failed = any(task.error is not None for task in seen.tasks)
+    failed = any(_error_of(task) is not None for task in seen.tasks)
     unfinished = any(
-        task.error is None and not task.interrupts and task.result is None for task in seen.tasks
+        _error_of(task) is None and not task.interrupts and task.result is None
+        for task in seen.tasks
     )
     stopped = unfinished and not failed and not pending
     metadata = cast(Mapping[str, Any], seen.metadata or {})
@@ -373,41 +374,63 @@ def _exact(side: Side, value: Any) -> tuple[str, bytes] | None:
         return None
 
 
+def _error_of(task: PregelTask) -> str | None:
+    """The error that a task ended with. One that was cut has a CancelledError stored, which is
+    none: it was a stop of ours, or a neighbour's failure, and the task has to run again."""
+    text = str(task.error) if task.error is not None else None
+    return None if text is not None and text.startswith("CancelledError") else text
+
+
 def _stored_error(seen: StateSnapshot) -> Broke | None:
     """The error of an earlier run that nobody has settled."""
     for task in seen.tasks:
-        if task.error is not None:
-            text = clean(str(task.error))[:MAX_ERROR_CHARACTERS]
+        if (error := _error_of(task)) is not None:
+            text = clean(error)[:MAX_ERROR_CHARACTERS]
             kind, _, rest = text.partition("(")
             message = rest.removesuffix(")").strip("'\"") if rest else text
             return Broke(task.name, kind or "Error", message or kind)
     return None
 
 
-def _listen(
-    part: Mapping[str, Any], order: Order, checkpoints: dict[int, str], failed: list[str]
-) -> None:
-    data = part["data"]
-    if part["type"] == "checkpoints":
-        if not part["ns"]:
-            found = (data.get("config") or {}).get("configurable", {}).get("checkpoint_id")
-            step = (data.get("metadata") or {}).get("step")
-            if found is not None and step is not None:
-                checkpoints[int(step)] = str(found)
-        return
-    name = str(data["name"])
-    if name.startswith("__"):
-        return
-    path = "/".join((*(str(each).split(":")[0] for each in part["ns"]), name))
-    if "triggers" in data:
-        order.tell(Told(data["id"], path, "running"))
-    elif data.get("error") is not None:
-        failed.append(path)
-        order.tell(
-            Told(data["id"], path, "failed", clean(str(data["error"]))[:MAX_ERROR_CHARACTERS])
-        )
-    else:
-        order.tell(Told(data["id"], path, "waiting" if data.get("interrupts") else "done"))
+@dataclass
+class _Heard:
+    """What the stream said so far; `step` are the nodes of the step that runs."""
+
+    checkpoints: dict[int, str]
+    step: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+
+    def listen(self, part: Mapping[str, Any], tell: Callable[[Told], None]) -> None:
+        """Take one part of the stream and tell what it says of a step."""
+        data = part["data"]
+        if part["type"] == "checkpoints":
+            if not part["ns"]:
+                self._checkpoint(data)
+            return
+        name = str(data["name"])
+        if name.startswith("__"):
+            return
+        path = "/".join((*(str(each).split(":")[0] for each in part["ns"]), name))
+        if "triggers" in data:
+            self.step.append(path)
+            tell(Told(data["id"], path, "running"))
+        elif data.get("error") is not None:
+            self.failed.append(path)
+            why = clean(str(data["error"]))[:MAX_ERROR_CHARACTERS]
+            tell(Told(data["id"], path, "failed", why))
+        else:
+            tell(Told(data["id"], path, "waiting" if data.get("interrupts") else "done"))
+
+    def culprit(self) -> str:
+        """The node that failed; what fails outside of one is told of the step that ran."""
+        return self.failed[0] if self.failed else ", ".join(self.step)[:200]
+
+    def _checkpoint(self, data: Mapping[str, Any]) -> None:
+        self.step.clear()
+        found = (data.get("config") or {}).get("configurable", {}).get("checkpoint_id")
+        step = (data.get("metadata") or {}).get("step")
+        if found is not None and step is not None:
+            self.checkpoints[int(step)] = str(found)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -140,6 +140,7 @@ create index mailbox_unwoken on sayso.mailbox (id) where unwoken;
 
 create table sayso.documents (
   id text primary key,
+  number bigint generated always as identity,
   thread_id text not null references sayso.threads (id),
   file_id text not null,
   name text not null,

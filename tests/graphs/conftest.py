@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from checkpoints.database import Connection, Database
+from checkpoints.postgres import PostgresSaver
 from graphs import reviews, threads, votes
 from graphs.plain import digest
 from graphs.policy import Person, Policy
@@ -133,6 +134,13 @@ class House:
             return thread if thread.status in status else None
 
         return await until(there)
+
+    async def values(self, thread_id: str) -> dict[str, Any]:
+        """The values of the thread's newest checkpoint."""
+        found = await PostgresSaver(self.database).aget_tuple(
+            {"configurable": {"thread_id": thread_id}}
+        )
+        return found.checkpoint["channel_values"] if found is not None else {}
 
     async def open_reviews(self, thread_id: str) -> list[reviews.Review]:
         return await reviews.list_(self.database, thread_id=thread_id, status="open")
