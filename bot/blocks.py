@@ -37,7 +37,7 @@ from slackblocks import (
 
 from bot import limits
 from bot.inline import Inline, Styled, mrkdwn, rich
-from bot.values import cut, cut_within, letters, shorten, visible
+from bot.values import cut_within, letters, passage, prefix, shorten, visible
 from bot.views import Ref
 from bot.wording import Sentence, phrase
 
@@ -126,7 +126,7 @@ class Blocks:
         """One required text of several lines, focused; its block id never changes."""
         element = PlainTextInput(
             "value",
-            initial_value=visible(initial)[:max_length] or None,
+            initial_value=prefix(visible(initial[:max_length]), max_length) or None,
             multiline=True,
             min_length=min_length,
             max_length=max_length,
@@ -184,14 +184,14 @@ def bullets(rows: Iterable[Sequence[Inline]]) -> RichTextList | None:
 
 def quote(text: str, limit: int = QUOTE) -> RichTextQuote | None:
     """What a person wrote, quoted; the rest of it is counted."""
-    shown = visible(text).strip()
-    return RichTextQuote(rich(cut(shown, limit), limit=10**9)) if shown else None
+    shown = passage(text.strip(), limit)
+    return RichTextQuote(rich(Styled(shown))) if shown else None
 
 
 def code(text: str) -> RichTextCodeBlock | None:
     """Structured data in fixed width."""
     shown = cut_within(visible(text), CODE)
-    return RichTextCodeBlock(rich(shown, limit=10**9)) if shown else None
+    return RichTextCodeBlock(rich(Styled(shown))) if shown else None
 
 
 def button(

@@ -34,7 +34,7 @@ from bot.standing import (
     standing,
     why_held,
 )
-from bot.values import cut, visible
+from bot.values import excerpt
 from bot.views import CardView, Decides, Person, Ref, Status, UserGroup, Vote, Words
 from bot.wording import Sentence, phrase, say
 from graphs.questions import Choice, Group
@@ -132,7 +132,7 @@ def _evidence(blocks: Blocks, view: CardView, room: Room) -> None:
 
 
 def _group(blocks: Blocks, name: str, group: Group, room: Room) -> None:
-    heading = Styled(cut(visible(" ".join(group.heading.split())), room.characters), "bold")
+    heading = Styled(excerpt(group.heading, room.characters), "bold")
     shown = group.lines[: room.lines]
     left = len(group.lines) - len(shown)
     more: tuple[Inline, ...] = (say("evidence.more_lines", count=left),) if left else ()
@@ -142,8 +142,8 @@ def _group(blocks: Blocks, name: str, group: Group, room: Room) -> None:
         return
     rows: list[tuple[Inline, ...]] = []
     for each in shown:
-        text = cut(visible(" ".join(each.text.split())), room.characters)
-        lead = cut(visible(" ".join((each.lead or "").split())), room.characters)
+        text = excerpt(each.text, room.characters)
+        lead = excerpt(each.lead or "", room.characters)
         rows.append((Styled(lead, "italic"), ": " if lead and text else "", text))
     rows += [more] if more else []
     if group.kind == "plain":

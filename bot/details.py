@@ -11,7 +11,7 @@ from bot.blocks import Blocks, bullets, button, code, line, lines, quote
 from bot.inline import Inline, Link, Moment, Styled, said
 from bot.modals import view
 from bot.standing import approvals, conditions, standing
-from bot.values import cut, cut_within, flattened, letters, number, one_line, visible
+from bot.values import excerpt, flattened, letters, number, passage
 from bot.views import Asked, CardView, DetailsView, DocumentLine, KnownFact, KnownView, Status
 from bot.wording import phrase, say
 from graphs.questions import Group
@@ -68,7 +68,7 @@ def known(shows: KnownView) -> dict[str, Any]:
 
 
 def _stands(blocks: Blocks, card: CardView) -> None:
-    blocks.rich("title", line(Styled(cut(one_line(card.shown.title), LINE), "bold")))
+    blocks.rich("title", line(Styled(excerpt(card.shown.title, LINE), "bold")))
     blocks.header("h_stands", phrase("modal.details.stands"))
     stands = standing(card)
     more = []
@@ -83,7 +83,7 @@ def _stands(blocks: Blocks, card: CardView) -> None:
     parts += [quote(vote.note or "", 2_000) for vote in others[:ASKED]]
     blocks.rich("notes", *parts)
     if card.result:
-        blocks.rich("result", line(cut(visible(card.result), 2_500)))
+        blocks.rich("result", line(passage(card.result, 2_500)))
 
 
 def _steps(blocks: Blocks, shows: DetailsView) -> None:
@@ -93,7 +93,7 @@ def _steps(blocks: Blocks, shows: DetailsView) -> None:
     rows: list[list[Inline]] = []
     for step in shows.steps[-STEPS:]:
         mark = MARKS.get(step.state, MARKS["next"])
-        label = f"{mark}  {cut(one_line(step.label), 120)}"
+        label = f"{mark}  {excerpt(step.label, 120)}"
         row: list[Inline] = [Styled(label, "bold") if step.state == "now" else label]
         if step.at:
             row += ["  ", Moment(step.at, shows.card.zone, "time", near=shows.card.asked_at)]
@@ -101,7 +101,7 @@ def _steps(blocks: Blocks, shows: DetailsView) -> None:
             row += [", ", phrase("modal.details.seconds", count=f"{max(step.seconds, 0):.0f}")]
         rows.append(row)
         if step.note:
-            rows.append([f"      {cut(one_line(step.note), LINE)}"])
+            rows.append([f"      {excerpt(step.note, LINE)}"])
     blocks.rich("steps", lines(rows))
 
 
@@ -110,7 +110,7 @@ def _evidence(blocks: Blocks, card: CardView) -> None:
     if not shown.facts and not shown.groups:
         return
     blocks.header("h_evidence", phrase("modal.details.evidence"))
-    rows = [(Styled(f"{cut(one_line(name), 80)}  ", "bold"), cut(visible(value), LINE) or
+    rows = [(Styled(f"{excerpt(name, 80)}  ", "bold"), passage(value, LINE) or
              Styled(phrase("empty"), "italic")) for name, value in shown.facts[:30]]  # fmt: skip
     blocks.rich("facts", lines(rows))
     for place, group in enumerate(shown.groups[:GROUPS], 1):
@@ -120,13 +120,13 @@ def _evidence(blocks: Blocks, card: CardView) -> None:
 
 
 def _group(blocks: Blocks, name: str, group: Group) -> None:
-    heading = line(Styled(cut(visible(group.heading), LINE), "bold"))
+    heading = line(Styled(passage(group.heading, LINE), "bold"))
     if group.kind == "quote":
         blocks.rich(name, heading, *(quote(each.text, 2_500) for each in group.lines[:5]))
         return
     rows: list[list[Inline]] = []
     for each in group.lines[:GROUP_LINES]:
-        lead = cut(one_line(each.lead or ""), 120)
+        lead = excerpt(each.lead or "", 120)
         rows.append([Styled(lead, "italic"), ": " if lead else "", *_long(each.text, 1_500)])
     if left := len(group.lines) - len(rows):
         rows.append([say("notice.more", count=left)])
@@ -145,7 +145,7 @@ def _documents(blocks: Blocks, shows: DetailsView) -> None:
 
 
 def _document(document: DocumentLine) -> RichTextSection | None:
-    name = cut(one_line(document.name), 200)
+    name = excerpt(document.name, 200)
     row: list[Inline] = [Styled(name, "bold")]
     if document.link:
         row = [Link(document.link, name)]
@@ -162,11 +162,8 @@ def _values(blocks: Blocks, shows: DetailsView) -> None:
         return
     blocks.header("h_values", phrase("modal.details.values"))
     shown = pairs[:VALUES]
-    width = min(max(len(visible(name)) for name, _ in shown), 40)
-    rows = [
-        f"{cut(one_line(name), 80):<{width}}  {cut(one_line(value), VALUE)}"
-        for name, value in shown
-    ]
+    width = min(max(len(excerpt(name, 80)) for name, _ in shown), 40)
+    rows = [f"{excerpt(name, 80):<{width}}  {excerpt(value, VALUE)}" for name, value in shown]
     for start in range(0, len(rows), VALUES_A_BLOCK):
         some = rows[start : start + VALUES_A_BLOCK]
         blocks.rich(f"values_{start // VALUES_A_BLOCK + 1}", *map(code, _fitting(some)))
@@ -227,7 +224,7 @@ def _footer(blocks: Blocks, shows: DetailsView) -> None:
 def _known(fact: KnownFact, zone: str) -> list[Inline]:
     row: list[Inline] = [*_long(fact.text, 1_000)]
     if fact.source:
-        row += [" ", Styled(cut(one_line(fact.source), 120), "italic")]
+        row += [" ", Styled(excerpt(fact.source, 120), "italic")]
     if fact.at:
         row.append(Moment(fact.at, zone, "comma"))
     return row
@@ -235,5 +232,5 @@ def _known(fact: KnownFact, zone: str) -> list[Inline]:
 
 def _long(text: str, limit: int) -> list[Inline]:
     """A long text as runs that each fit, so that a sentence's own limit does not cut it."""
-    shown = cut_within(visible(text), limit)
+    shown = passage(text, limit)
     return [Styled(shown)] if shown else []

@@ -8,7 +8,7 @@ from typing import Any
 from bot.blocks import fact
 from bot.inline import Inline, Many, Moment, Styled, clause
 from bot.standing import approvals, chosen, deciding, kind, moment, people
-from bot.values import cut, visible
+from bot.values import excerpt, passage
 from bot.views import CardView, Decides, Status, Vote
 from bot.wording import Sentence, phrase, say
 
@@ -53,10 +53,10 @@ def asked_by(view: CardView) -> tuple[Inline, ...]:
 
 def template_fact(name: str, value: str, room: Room) -> tuple[Inline, ...]:
     """One fact of the question, on one line, its value cut to the room there is."""
-    label = cut(visible(" ".join(name.split())), 40)
+    label = excerpt(name, 40)
     if not value.strip():
         return fact(label, Styled(phrase("empty"), "italic"))
-    return fact(label, cut(visible(" ".join(value.split())), room.fact))
+    return fact(label, excerpt(value, room.fact))
 
 
 def outcome_facts(view: CardView, room: Room) -> list[tuple[Inline, ...]]:
@@ -90,7 +90,7 @@ def _by_whom(view: CardView) -> list[tuple[Inline, ...]]:
         failure = view.failure
         if failure.said:
             label = failure.who_said or phrase("fact.said")
-            rows.append(fact(cut(visible(label), 40), cut(visible(failure.said), 200)))
+            rows.append(fact(passage(label, 40), passage(failure.said, 200)))
         if failure.told:
             rows.append(fact(phrase("fact.told"), Many(failure.told)))
     return rows

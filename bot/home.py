@@ -7,7 +7,7 @@ from typing import Any
 from bot import limits
 from bot.blocks import Blocks, button, line, lines, quote
 from bot.inline import Inline, Link, Moment, Styled, clause, said
-from bot.values import cut, letters, one_line
+from bot.values import excerpt, letters
 from bot.views import HomeRow, HomeView
 from bot.wording import Sentence, phrase, say
 
@@ -80,7 +80,7 @@ def _facts(row: HomeRow, view: HomeView) -> list[Sentence]:
     elif row.quorum > 1:
         made.append(say("home.needs", count=row.quorum))
     if row.fact:
-        fact = clause(cut(one_line(row.fact), 120))
+        fact = clause(excerpt(row.fact, 120))
         made.append(Sentence("{it}.", {"it": fact[:1].upper() + fact[1:]}))
     if row.agent:
         made.append(say("home.asked_by", who=row.agent))
@@ -90,7 +90,7 @@ def _facts(row: HomeRow, view: HomeView) -> list[Sentence]:
 
 
 def _title(row: HomeRow) -> Inline:
-    title = cut(one_line(row.title), 120)
+    title = excerpt(row.title, 120)
     return Link(row.link, title) if row.link else Styled(title, "bold")
 
 

@@ -16,13 +16,14 @@ from zoneinfo import ZoneInfo
 
 from slackblocks import RichText, RichTextElement, RichTextLink, RichTextUser, RichTextUserGroup
 
-from bot.values import cut, defused, escape, letters, number, one_line, visible
+from bot.values import defused, escape, excerpt, letters, number, passage, visible
 from bot.views import Person, UserGroup
 from bot.wording import Sentence, Slot, phrase, say
 
 Form: TypeAlias = Literal["on", "at", "time", "comma", "by", "since"]
 
 SLOT_LIMIT = 300  # characters of one outside text inside a sentence
+LONGEST = 10_000  # beyond it a clause is cut anyway
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ def said(text: str, *, bold: bool = False) -> Sentence:
 
 def clause(text: str) -> str:
     """A text that ends inside a sentence of ours: without its own full stop."""
-    return text.strip().rstrip(".")
+    return text.strip()[:LONGEST].rstrip(".")
 
 
 def rich(*values: Inline, limit: int = SLOT_LIMIT) -> list[RichTextElement]:
@@ -206,7 +207,7 @@ def _rich(value: Any, bold: bool, limit: int) -> Iterator[RichTextElement]:
         case UserGroup() if value.ping and _GROUP.fullmatch(value.id):
             yield RichTextUserGroup(value.id)
         case Link() if _URL.fullmatch(value.url):
-            yield RichTextLink(value.url, text=cut(one_line(value.text), limit) or value.url)
+            yield RichTextLink(value.url, text=excerpt(value.text, limit) or value.url)
         case Link():
             yield from _rich(value.text, bold, limit)
         case Styled():
@@ -218,7 +219,7 @@ def _rich(value: Any, bold: bool, limit: int) -> Iterator[RichTextElement]:
         case Person() | UserGroup() | int():
             yield RichText(_plain(value), bold=bold or None)
         case _:
-            text = cut(visible(str(value)), limit)
+            text = passage(str(value), limit)
             if text:
                 yield RichText(text, bold=bold or None)
 
@@ -250,7 +251,7 @@ def _mrkdwn(value: Any) -> str:
         case Link() | Styled():
             return _mrkdwn(value.text)
         case str():
-            return defused(cut(one_line(value), SLOT_LIMIT))
+            return defused(excerpt(value, SLOT_LIMIT))
         case _:
             return escape(_plain(value))
 
@@ -278,7 +279,7 @@ def _plain(value: Any) -> str:
         case int():
             return number(value)
         case _:
-            return letters(cut(one_line(str(value)), SLOT_LIMIT))
+            return letters(excerpt(str(value), SLOT_LIMIT))
 
 
 def _mentionable(person: Person) -> bool:

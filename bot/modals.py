@@ -15,7 +15,7 @@ from bot import limits
 from bot.blocks import Blocks, button, line, lines, quote
 from bot.inline import Inline, Moment, Styled, clause, names, said
 from bot.standing import CONDITIONS, approvals, conditions
-from bot.values import letters, shorten, visible
+from bot.values import excerpt, letters, shorten
 from bot.views import CardView, Change, Person, Ref, Refusal
 from bot.wording import Sentence, phrase, say
 
@@ -241,7 +241,7 @@ def _top(card: CardView) -> Blocks:
     second: list[Inline] = [asked]
     if card.shown.plain:
         second += [" ", said(card.shown.plain)]
-    title = Styled(shorten(visible(" ".join(card.shown.title.split())), 300), "bold")
+    title = Styled(excerpt(card.shown.title, 300), "bold")
     blocks.rich("summary", lines([[title], second]))
     return blocks
 

@@ -12,7 +12,7 @@ from bot.inline import Inline, Many, Moment, Styled, clause, names, notification
 from bot.progress import progress
 from bot.refusals import refused, refused_view
 from bot.standing import APPROVING
-from bot.values import cut, letters, one_line, visible
+from bot.values import excerpt, letters, passage
 from bot.views import AskView, KeptView, NoticeView, OutcomeView, Vote
 from bot.wording import Sentence, has, phrase, say
 
@@ -46,18 +46,18 @@ LISTED = 10
 def unclear(question: str, example: str = "") -> Payload:
     """A request that cannot be understood: what is missing, with an example to copy."""
     blocks = Blocks()
-    blocks.rich("what", line(Styled(cut(visible(question), 1_000), "bold")))
+    blocks.rich("what", line(Styled(passage(question, 1_000), "bold")))
     _example(blocks, example)
     extra = [say("ask.example"), said(example)] if example else []
-    text = notification([said(one_line(question))], [_one(extra)] if extra else [])
+    text = notification([said(question)], [_one(extra)] if extra else [])
     return Payload(text, blocks.done())
 
 
 def told(sentence: str) -> Payload:
     """One whole sentence of ours from elsewhere, such as why a file was not taken."""
     blocks = Blocks()
-    blocks.rich("what", line(Styled(cut(visible(sentence), 2_000))))
-    return Payload(notification([said(one_line(sentence))]), blocks.done())
+    blocks.rich("what", line(Styled(passage(sentence, 2_000))))
+    return Payload(notification([said(sentence)]), blocks.done())
 
 
 def ask(view: AskView) -> Payload:
@@ -69,11 +69,11 @@ def ask(view: AskView) -> Payload:
             line(view.requester, ", ", say("ask.note", who=view.asked_by)),
             quote(view.note, 2_000),
         )
-    question: Inline = Styled(cut(visible(view.question), 1_500), "bold")
+    question: Inline = Styled(passage(view.question, 1_500), "bold")
     mention: list[Inline] = [] if view.asked_by else [view.requester, "  "]
     blocks.rich("what", line(*mention, question) if view.question.strip() else None)
     if view.problem.strip():
-        blocks.rich("problem", line(Styled(cut(visible(view.problem), 1_000))))
+        blocks.rich("problem", line(Styled(passage(view.problem, 1_000))))
     _example(blocks, view.example)
     if view.open:
         blocks.actions("act", _buttons(view.offers, view, ("go_on_without", "withdraw")))
@@ -91,10 +91,10 @@ def _ask_note(view: AskView) -> str:
         title = view.title or view.note
         first = say("outcome.note.sent_back", title=title, names=names([view.asked_by]))
     elif view.title:
-        first = say("progress.note.now", title=view.title, step=clause(one_line(view.question)))
+        first = say("progress.note.now", title=view.title, step=clause(view.question))
     else:
-        first = said(one_line(view.question))
-    return notification([first], [said(one_line(view.problem))])
+        first = said(view.question)
+    return notification([first], [said(view.problem)])
 
 
 def outcome(view: OutcomeView) -> Payload:
@@ -137,9 +137,9 @@ def operator(view: NoticeView) -> Payload:
     blocks = Blocks(view.row)
     blocks.section("what", why, mark=NOTICE_MARKS.get(what, "warning"), first=first)
     rows: list[list[Inline]] = [
-        [say("notice.request", id=str(number), title=one_line(title))]
+        [say("notice.request", id=str(number), title=excerpt(title, 150))]
         if number
-        else [Styled(cut(one_line(title), 150))]
+        else [Styled(excerpt(title, 150))]
         for number, title in view.requests[:LISTED]
     ]
     if left := len(view.requests) - len(rows):
@@ -148,7 +148,7 @@ def operator(view: NoticeView) -> Payload:
     blocks.rich("detail", quote(view.detail, 1_000))
     if view.command:
         do = say(f"notice.{what}.do")
-        blocks.rich("next", line(Styled(cut(one_line(view.command), 300), "bold"), "  ", do))
+        blocks.rich("next", line(Styled(excerpt(view.command, 300), "bold"), "  ", do))
     return Payload(notification([first, why]), blocks.done())
 
 
@@ -246,7 +246,7 @@ def _note_of(votes: tuple[Vote, ...]) -> str:
 
 
 def _outcome_note(view: OutcomeView, rest: list[Sentence]) -> str:
-    title = cut(one_line(view.title), 150)
+    title = excerpt(view.title, 150)
     by = view.by or (view.votes[-1].by if view.votes else None)
     approved = any(vote.verb in APPROVING for vote in view.votes)
     key = f"outcome.note.{view.kind}"

@@ -12,7 +12,7 @@ from slackblocks import Element
 from bot.blocks import Blocks, Payload, button, confirm, lines
 from bot.inline import Inline, Many, Moment, Styled, clause, notification, said
 from bot.standing import APPROVING
-from bot.values import cut, one_line
+from bot.values import excerpt
 from bot.views import ProgressView, StepLine, UserGroup, Vote, Waiting
 from bot.wording import Sentence, phrase, say
 
@@ -24,7 +24,7 @@ OUTCOMES = {"approve": "approve", "reject": "reject", "ask_for_changes": "ask_fo
 def progress(view: ProgressView) -> Payload:
     """The progress message of the view."""
     blocks = Blocks(view.row)
-    title = Styled(cut(one_line(view.title), 150), "bold")
+    title = Styled(excerpt(view.title, 150), "bold")
     blocks.rich("steps", lines([[title], *_rows(view)]))
     if view.ref and not view.ended:
         blocks.actions("act", _buttons(view))
@@ -36,7 +36,7 @@ def _rows(view: ProgressView) -> list[list[Inline]]:
     rows: list[list[Inline]] = []
     steps = view.steps or (StepLine(phrase("progress.start"), "now"),)
     for step in steps[-STEPS:]:
-        label = cut(one_line(step.label), 150) or phrase("progress.next.decision")
+        label = excerpt(step.label, 150) or phrase("progress.next.decision")
         if step.votes:
             rows.append([DONE, _decided(step)])
         elif step.state == "done":
@@ -51,7 +51,7 @@ def _rows(view: ProgressView) -> list[list[Inline]]:
     if view.decision_ahead and not view.ended and not view.waiting:
         rows.append([NEXT, phrase("progress.next.decision")])
     if view.ended == "done" and view.result:
-        rows.append([DONE, Styled(cut(one_line(view.result), 300))])
+        rows.append([DONE, Styled(excerpt(view.result, 300))])
     elif view.ended and view.ended != "done":
         rows.append([say(f"progress.ended.{view.ended}"), " ", said(view.result)])
     return rows
@@ -60,7 +60,7 @@ def _rows(view: ProgressView) -> list[list[Inline]]:
 def _now(view: ProgressView, step: StepLine) -> list[Inline]:
     if view.waiting:
         return [Styled(NOW, "bold"), *_waiting(view, view.waiting)]
-    label = cut(one_line(step.label), 150)
+    label = excerpt(step.label, 150)
     failure = view.failure
     if failure is None:
         return [Styled(f"{NOW}{label}", "bold")]
@@ -136,7 +136,7 @@ def _buttons(view: ProgressView) -> list[Element]:
                 label,
                 style="danger",
             )
-        of = phrase("label.of", label=label, title=one_line(view.title))
+        of = phrase("label.of", label=label, title=excerpt(view.title, 150))
         made.append(button(verb, label, view.ref, of=of, confirm=ask))
     return made
 
@@ -157,7 +157,7 @@ def _foot(view: ProgressView) -> list[Sentence]:
 
 
 def _note(view: ProgressView) -> str:
-    title = cut(one_line(view.title), 150)
+    title = excerpt(view.title, 150)
     extra = [said(view.result)] if view.result else []
     if view.ended:
         return notification([say(f"progress.note.{view.ended}", title=title)], extra)
@@ -170,7 +170,7 @@ def _note(view: ProgressView) -> str:
         missing = max(waiting.decides.quorum - len(given), 1)
         return notification([say("progress.note.waiting", title=title, count=missing, since=since)])
     now = [step.label for step in view.steps if step.state == "now"]
-    step = clause(cut(one_line(now[-1] if now else phrase("progress.start")), 100))
+    step = clause(excerpt(now[-1] if now else phrase("progress.start"), 100))
     if view.failure and view.failing:
         step = clause(view.failing)
     first = say("progress.note.now", title=title, step=step[:1].lower() + step[1:])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 from bot.wording import phrase
 from checkpoints.text import clean
 
+LETTERS = 2_000  # characters that `letters` looks at: no title and no notification has more
 MORE_RESERVE = 60  # what "… and 12,345 more characters under Details" may take
 
 
@@ -39,8 +41,12 @@ def one_line(text: str) -> str:
 
 
 def letters(text: str) -> str:
-    """One line without markup: a link becomes its label, a mention its name, bold its letters."""
-    text = _TAG.sub(lambda found: found["label"] or found["target"], one_line(text))
+    """One line without markup: a link becomes its label, a mention its name, bold its letters.
+
+    It is for short lines, and looks at the first 2,000 characters only.
+    """
+    text = one_line(text[:LETTERS])
+    text = _TAG.sub(lambda found: found["label"] or found["target"], text)
     for pattern in (_CODE, _EMOJI, *_PAIRS):
         text = pattern.sub(r"\1", text)
     return " ".join(_UNDERLINE.sub("", text.translate(_LOOKALIKES)).split())
@@ -68,15 +74,39 @@ def size(text: str) -> int:
 
 def shorten(text: str, limit: int) -> str:
     """At most `limit` characters, the last of them "…" where something was cut."""
-    return text if size(text) <= limit else _prefix(text, limit - 1).rstrip() + "…"
+    return text if size(text) <= limit else prefix(text, limit - 1).rstrip() + "…"
 
 
 def cut(text: str, limit: int) -> str:
     """The first `limit` characters, and how many more stand under Details."""
     if size(text) <= limit:
         return text
-    kept = _prefix(text, limit)
+    kept = prefix(text, limit)
     return phrase("cut", kept=kept.rstrip(), count=number(len(text) - len(kept)))
+
+
+def excerpt(text: str, limit: int) -> str:
+    """The first `limit` characters on one line, visible, and how many more stand under Details.
+
+    Only the beginning of a long text is looked at, so that a document costs no more than a line.
+    """
+    return _excerpt(text, limit, one_line)
+
+
+def passage(text: str, limit: int) -> str:
+    """Like `excerpt`, with its line breaks."""
+    return _excerpt(text, limit, visible)
+
+
+def _excerpt(text: str, limit: int, shows: Callable[[str], str]) -> str:
+    head = text[: limit * 2]
+    shown = shows(head)
+    left = len(text) - len(head)
+    if size(shown) <= limit and not left:
+        return shown
+    kept = prefix(shown, limit)
+    left += len(shown) - len(kept)
+    return phrase("cut", kept=kept.rstrip(), count=number(left)) if left else kept
 
 
 def cut_within(text: str, limit: int) -> str:
@@ -125,7 +155,8 @@ def flattened(value: Any, name: str = "", *, depth: int = 6) -> list[tuple[str, 
     return [(name, worded(value) or phrase("empty"))]
 
 
-def _prefix(text: str, limit: int) -> str:
+def prefix(text: str, limit: int) -> str:
+    """The longest beginning that Slack counts as at most `limit`."""
     kept = text[: max(limit, 0)]
     while size(kept) > max(limit, 0):
         kept = kept[: -max(1, (size(kept) - limit) // 2)]
@@ -146,7 +177,7 @@ _BLANKS = frozenset(
     + "".join(map(chr, range(0xFE00, 0xFE0F)))
     + "".join(map(chr, range(0xE0100, 0xE01F0)))
 )
-_TAG = re.compile(r"<[!@#]?(?P<target>[^<>|]*)(?:\|(?P<label>[^<>|]*))?>")
+_TAG = re.compile(r"<(?=\S)[!@#]?(?P<target>[^<>|]*)(?:\|(?P<label>[^<>|]*))?>")
 _CODE = re.compile(r"`{1,3}([^`]+)`{1,3}")
 _EMOJI = re.compile(r":(?=[^:\s]*[a-z]|100:|1234:)([a-z0-9_+'-]+):", re.IGNORECASE)
 _PAIRS = tuple(

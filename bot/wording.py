@@ -446,7 +446,6 @@ ENGLISH: dict[str, Entry] = {
     "modal.too_late": "*Time ran out while you were writing.*",
     "modal.too_late.deadline": "The deadline was {deadline}.",
     "modal.too_late.not_counted": "Your answer was not counted.",
-    "modal.too_late.decided": "*{who} was first while you were writing.*",
     "modal.changed": "*The request changed while you were writing.*",
     "modal.changed.value": "{who} changed the {field} from {old} to {new}.",
     "modal.changed.what": "{who} {what}.",
@@ -602,7 +601,6 @@ ENGLISH: dict[str, Entry] = {
     "outcome.expired.plain": "No person rejected it.",
     "outcome.stopped": "*Approved, but not done.*",
     "outcome.stopped.answer": "*The next step failed.*",
-    "outcome.stopped.said": "{outside} said: {said}.",
     "outcome.stopped.failed": {
         "1": "It failed: {why}.",
         "other": "It failed {count} times: {why}.",
@@ -631,8 +629,8 @@ ENGLISH: dict[str, Entry] = {
     "kept": "*Your message is kept.*",
     "kept.on_card": "*Your message is kept* and shown on the card.",
     "kept.finished": (
-        "This {noun} is finished, so your message was not added. Write a new message in the channel "
-        "to ask again."
+        "This {noun} is finished, so your message was not added. "
+        "Write a new message in the channel to ask again."
     ),
     "kept.edited": (
         "Your message was taken as you first sent it, so the change is not known to the {noun}. "

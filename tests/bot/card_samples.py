@@ -105,14 +105,28 @@ CHANGES = Vote(
 )
 
 LOAN = CardView(
-    412, 1, "4f9c21aa00", Status.OPEN, LOAN_SHOWN, BOB, ASKED, zone=ZONE, row=3, decides=TWO,
-    deadline=DEADLINE, customer="Asha Traders", words=LOAN_WORDS,
+    412,
+    1,
+    "4f9c21aa00",
+    Status.OPEN,
+    LOAN_SHOWN,
+    BOB,
+    ASKED,
+    zone=ZONE,
+    row=3,
+    decides=TWO,
+    deadline=DEADLINE,
+    customer="Asha Traders",
+    words=LOAN_WORDS,
     offers=frozenset({"details", "known"}),
-)  # fmt: skip
+)
 APPROVED = replace(
-    LOAN, status=Status.RUNNING, outcome="approve", votes=(BY_ALICE, BY_DANA),
+    LOAN,
+    status=Status.RUNNING,
+    outcome="approve",
+    votes=(BY_ALICE, BY_DANA),
     decided_at=at(30, "10:15"),
-)  # fmt: skip
+)
 FAILURE = Failure(2, 4, at(30, "10:18"), "the bank did not answer", next_at=at(30, "10:23"))
 
 QUESTION_SHOWN = Shown(
@@ -123,10 +137,19 @@ QUESTION_SHOWN = Shown(
     consequence="Your words go to the release agent exactly as you write them.",
 )
 QUESTION = CardView(
-    533, 1, "91aa0c77", Status.OPEN, QUESTION_SHOWN, BOB, at(30, "16:20"), zone=ZONE,
-    agent="Release agent", decides=Decides(1, (UserGroup("S0HEADS", "heads", ping=True),)),
-    deadline=at(30, "18:00"), words=Words("request", "the release agent"),
-)  # fmt: skip
+    533,
+    1,
+    "91aa0c77",
+    Status.OPEN,
+    QUESTION_SHOWN,
+    BOB,
+    at(30, "16:20"),
+    zone=ZONE,
+    agent="Release agent",
+    decides=Decides(1, (UserGroup("S0HEADS", "heads", ping=True),)),
+    deadline=at(30, "18:00"),
+    words=Words("request", "the release agent"),
+)
 ANSWER = Vote(ALICE, "answer", at(30, "16:31"), "Yes, but switch off the new search first.")
 ANSWERED = replace(QUESTION, status=Status.RUNNING, outcome="answer", votes=(ANSWER,))
 
@@ -160,15 +183,26 @@ DICTIONARY_SHOWN = Shown(
     consequence="Your choice goes to the content agent.",
 )
 DICTIONARY = CardView(
-    547, 2, "d3180a55", Status.OPEN, DICTIONARY_SHOWN, BOB, at(30, "11:05"), zone=ZONE,
-    agent="Content agent", decides=Decides(1, people=(ALICE, DANA)),
-    deadline=at(2, "17:00", month=12), words=Words("request", "the content agent"),
+    547,
+    2,
+    "d3180a55",
+    Status.OPEN,
+    DICTIONARY_SHOWN,
+    BOB,
+    at(30, "11:05"),
+    zone=ZONE,
+    agent="Content agent",
+    decides=Decides(1, people=(ALICE, DANA)),
+    deadline=at(2, "17:00", month=12),
+    words=Words("request", "the content agent"),
     offers=frozenset({"details", "question", "comment", "hand_over", "history"}),
-)  # fmt: skip
+)
 CHOSEN = replace(
-    DICTIONARY, status=Status.RUNNING, outcome="option_2",
+    DICTIONARY,
+    status=Status.RUNNING,
+    outcome="option_2",
     votes=(Vote(ALICE, "option_2", at(30, "11:40")),),
-)  # fmt: skip
+)
 
 HOSTILE = "Hi <!channel> <@U0ALICE> *bold* :tada: <https://evil.example|our site> \u202etxet\u202c"
 HOSTILE_SHOWN = Shown(
@@ -202,7 +236,7 @@ CARDS: dict[str, CardView] = {
                 "No. The dealer holds it until 15 Dec.",
             ),
         ),
-    ),  # fmt: skip
+    ),
     "loan-open-no-deadline": replace(LOAN, deadline=None, decides=Decides(1, people=(ALICE,))),
     "loan-open-nobody-may": replace(LOAN, decides=Decides(1)),
     "loan-overdue": replace(LOAN, votes=(BY_ALICE,), overdue=Overdue(ASKED, (HEADS,))),
@@ -223,7 +257,7 @@ CARDS: dict[str, CardView] = {
         ended_at=at(30, "10:16"),
         result="60,000 paid to Asha Traders, reference TX-20931.",
         remembered=True,
-    ),  # fmt: skip
+    ),
     "loan-failed-retrying": replace(
         APPROVED,
         status=Status.RETRYING,
@@ -242,27 +276,27 @@ CARDS: dict[str, CardView] = {
             told=(BOB, OSCAR),
         ),
         offers=frozenset({"details", "try_again", "close_unpaid"}),
-    ),  # fmt: skip
+    ),
     "loan-expired": replace(
         LOAN,
         status=Status.EXPIRED,
         votes=(BY_ALICE,),
         not_heard_from=(DANA, ERIN),
         expired_as="The loan was declined automatically.",
-    ),  # fmt: skip
+    ),
     "loan-replaced": replace(
         LOAN,
         status=Status.REPLACED,
         votes=(BY_ALICE,),
         change=Change(BOB, at(30, "10:09"), "amount", "60,000", "45,000", "", LINK, Ref(413)),
-    ),  # fmt: skip
+    ),
     "loan-withdrawn": replace(
         LOAN,
         status=Status.WITHDRAWN,
         withdrawn_by=BOB,
         ended_at=at(30, "10:09"),
         reason="The customer found a cheaper van.",
-    ),  # fmt: skip
+    ),
     "loan-sent-back": replace(
         LOAN, status=Status.SENT_BACK, outcome="ask_for_changes", votes=(CHANGES,)
     ),
@@ -279,7 +313,7 @@ CARDS: dict[str, CardView] = {
             facts=(("It says only", "42"),),
             plain="It says only: 42.",
         ),
-    ),  # fmt: skip
+    ),
     "question-asked-again": replace(
         QUESTION, again=AskedAgain(ALICE, "maybe", "Answer yes or no first, then the reason.")
     ),
@@ -290,19 +324,19 @@ CARDS: dict[str, CardView] = {
         status=Status.DONE,
         ended_at=at(30, "16:33"),
         result="Version 2.14 is deployed, the new search is off.",
-    ),  # fmt: skip
+    ),
     "question-failed-retrying": replace(
         ANSWERED,
         status=Status.RETRYING,
         failure=replace(FAILURE, why="the build server did not answer"),
         offers=frozenset({"details", "try_again"}),
-    ),  # fmt: skip
+    ),
     "question-expired": replace(
         QUESTION,
         status=Status.EXPIRED,
         not_heard_from=(HEADS,),
         expired_as="The agent did not deploy.",
-    ),  # fmt: skip
+    ),
     "question-replaced": replace(
         QUESTION, status=Status.REPLACED, change=Change(BOB, at(30, "16:25"), what="wrote more")
     ),

@@ -1,4 +1,4 @@
-"""Every card, window and message as a golden file through the gate, and the rules of their words."""
+"""Every card, window and message: golden files through the last gate, and the rules of words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,23 @@ MARKS = re.compile(
     r":(hourglass_flowing_sand|alarm_clock|arrow_forward|x|white_check_mark|warning|"
     r"black_square_for_stop|leftwards_arrow_with_hook|double_vertical_bar):"
 )
+GOLDEN = Path(__file__).parent / "golden"
 Golden = Callable[[str, dict[str, Any]], None]
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Compare a payload with its golden file, byte for byte; --update-golden writes it anew."""
+
+    def compare(name: str, payload: dict[str, Any]) -> None:
+        file = GOLDEN / f"{name}.json"
+        text = json.dumps(payload, indent=2, ensure_ascii=False) + "\n"
+        if request.config.getoption("--update-golden", default=False):
+            file.write_text(text, encoding="utf-8")
+        assert file.exists(), f"{file.name} is missing: run pytest tests/bot --update-golden"
+        assert text.encode() == file.read_bytes(), f"{file.name} differs: look, then update it"
+
+    return compare
 
 
 def payloads() -> dict[str, dict[str, Any]]:
@@ -66,9 +82,8 @@ def words(payload: dict[str, Any]) -> list[str]:
     """Every text that a person can read in it, tokens and marks left out."""
     texts = [payload["text"]] if isinstance(payload.get("text"), str) else []
     for part in walk(payload):
-        for name in ("text", "fallback", "accessibility_label"):
-            if isinstance(part.get(name), str) and part is not payload:
-                texts.append(part[name])
+        seen = [part.get(name) for name in ("text", "fallback", "accessibility_label")]
+        texts += [text for text in seen if isinstance(text, str) and part is not payload]
     return [re.sub(r"<[^>]*>|:[a-z_]+:|sayso threads show", " ", text) for text in texts]
 
 
@@ -82,7 +97,7 @@ def test_what_people_see_is_what_the_golden_file_says(name: str, golden: Golden)
 
 
 def test_every_golden_file_is_still_made_by_something() -> None:
-    files = {file.stem for file in (Path(__file__).parent / "golden").glob("*.json")}
+    files = {file.stem for file in GOLDEN.glob("*.json")}
     assert files == set(ALL)
 
 

@@ -1,4 +1,4 @@
-"""The views of windows, private messages, conversation and home that the golden files are made of."""
+"""Windows, private messages, conversation and home, as the golden files show them."""
 
 from __future__ import annotations
 
@@ -62,10 +62,14 @@ WROTE = "Repay by standing order, as last time."
 DONE_STEPS = (
     StepLine("Read 2 documents", "done", at(30, "09:12"), 4, raw="read_documents"),
     StepLine(
-        "Worked out the risk: 71 of 100, high", "done", at(30, "09:12"), 2,
-        "Went to a person, because the amount is above 50,000", "assess_risk",
+        "Worked out the risk: 71 of 100, high",
+        "done",
+        at(30, "09:12"),
+        2,
+        "Went to a person, because the amount is above 50,000",
+        "assess_risk",
     ),
-)  # fmt: skip
+)
 DETAILS = DetailsView(
     card=replace(LOAN, votes=(WITH_CONDITION,)),
     written="Loan for Asha Traders, 60000 for a delivery van",
@@ -145,7 +149,9 @@ REFUSALS: dict[str, Refusal] = {
         BASE, kind=Refused.ALREADY_VOTED, at=at(30, "10:04"), missing=1
     ),
     "private-expired": replace(
-        BASE, kind=Refused.EXPIRED, deadline=DEADLINE,
+        BASE,
+        kind=Refused.EXPIRED,
+        deadline=DEADLINE,
         expired_as="The loan was declined automatically.",
     ),
     "private-withdrawn": replace(BASE, kind=Refused.WITHDRAWN, by=BOB),
@@ -175,19 +181,33 @@ REFUSALS: dict[str, Refusal] = {
         Refused.UNKNOWN_COMMAND, help="/loan Asha Traders, 60000 for a delivery van"
     ),
     "private-unknown-button": Refusal(Refused.UNKNOWN_BUTTON),
-}  # fmt: skip
+}
 
 PROGRESS = ProgressView(
-    TITLE, DONE_STEPS, REF, ZONE, row=5, asked_at=ASKED, deadline=DEADLINE,
-    if_nobody="the loan is declined", offers=frozenset({"withdraw"}),
-)  # fmt: skip
+    TITLE,
+    DONE_STEPS,
+    REF,
+    ZONE,
+    row=5,
+    asked_at=ASKED,
+    deadline=DEADLINE,
+    if_nobody="the loan is declined",
+    offers=frozenset({"withdraw"}),
+)
 WAITING = Waiting(at(30, "09:13"), TWO)
 APPROVED_STEP = StepLine("Decision", "done", votes=(BY_ALICE, BY_DANA), outcome="approve")
 OUTCOME = OutcomeView("done", BOB, TITLE, REF, ZONE, words=LOAN_WORDS, shown=LOAN_SHOWN)
 ROW = HomeRow(
-    REF, TITLE, LINK, ASKED, quorum=2, approvals=1, fact="risk 71, high", requester=BOB,
+    REF,
+    TITLE,
+    LINK,
+    ASKED,
+    quorum=2,
+    approvals=1,
+    fact="risk 71, high",
+    requester=BOB,
     at=at(30, "12:01"),
-)  # fmt: skip
+)
 HOME = HomeView(
     waiting=(replace(ROW, overdue=True), replace(ROW, ref=Ref(413), approvals=0, link="")),
     total=27,
@@ -201,8 +221,13 @@ MESSAGES: dict[str, Callable[[], Payload]] = {
     "progress-start": lambda: notices.progress(ProgressView(TITLE)),
     "progress-reading": lambda: notices.progress(
         replace(
-            PROGRESS, steps=(StepLine("Reading 2 documents", "now"), StepLine("", "next"),
-                             StepLine("Pay out", "next")), offers=frozenset(),
+            PROGRESS,
+            steps=(
+                StepLine("Reading 2 documents", "now"),
+                StepLine("", "next"),
+                StepLine("Pay out", "next"),
+            ),
+            offers=frozenset(),
         )
     ),
     "progress-waiting": lambda: notices.progress(
@@ -210,25 +235,33 @@ MESSAGES: dict[str, Callable[[], Payload]] = {
     ),
     "progress-waiting-1-of-2": lambda: notices.progress(
         replace(
-            PROGRESS, waiting=replace(WAITING, votes=(BY_ALICE,)),
+            PROGRESS,
+            waiting=replace(WAITING, votes=(BY_ALICE,)),
             steps=(*DONE_STEPS, StepLine("Decision", "now"), StepLine("Pay out", "next")),
         )
     ),
     "progress-paying": lambda: notices.progress(
         replace(
-            PROGRESS, offers=frozenset(),
+            PROGRESS,
+            offers=frozenset(),
             steps=(*DONE_STEPS, APPROVED_STEP, StepLine("Paying out", "now")),
         )
     ),
     "progress-failed": lambda: notices.progress(
         replace(
-            PROGRESS, steps=(*DONE_STEPS, APPROVED_STEP, StepLine("Paying out", "now")),
-            failure=FAILURE, failing="Approved, but not paid yet.", offers=frozenset(),
+            PROGRESS,
+            steps=(*DONE_STEPS, APPROVED_STEP, StepLine("Paying out", "now")),
+            failure=FAILURE,
+            failing="Approved, but not paid yet.",
+            offers=frozenset(),
         )
     ),
     "progress-done": lambda: notices.progress(
         replace(
-            PROGRESS, steps=(*DONE_STEPS, APPROVED_STEP), ended="done", ended_at=at(30, "10:16"),
+            PROGRESS,
+            steps=(*DONE_STEPS, APPROVED_STEP),
+            ended="done",
+            ended_at=at(30, "10:16"),
             result="60,000 paid to Asha Traders, reference TX-20931.",
         )
     ),
@@ -236,13 +269,18 @@ MESSAGES: dict[str, Callable[[], Payload]] = {
         replace(
             PROGRESS,
             steps=(*DONE_STEPS, StepLine("", "done", votes=(REJECTED,), outcome="reject")),
-            ended="rejected", ended_at=at(30, "10:16"), result="Nothing was paid.",
+            ended="rejected",
+            ended_at=at(30, "10:16"),
+            result="Nothing was paid.",
         )
     ),
     "ask-needs-file": lambda: notices.ask(
         AskView(
-            Ref(414), BOB, "One document cannot be read. Please send one without a password.",
-            TITLE, problem="statement.pdf has a password.",
+            Ref(414),
+            BOB,
+            "One document cannot be read. Please send one without a password.",
+            TITLE,
+            problem="statement.pdf has a password.",
             offers=frozenset({"go_on_without", "withdraw"}),
         )
     ),
@@ -263,7 +301,8 @@ MESSAGES: dict[str, Callable[[], Payload]] = {
     "reply-kept-running": lambda: notices.kept(KeptView()),
     "outcome-paid": lambda: notices.outcome(
         replace(
-            OUTCOME, votes=(WITH_CONDITION, ALSO_CONDITION),
+            OUTCOME,
+            votes=(WITH_CONDITION, ALSO_CONDITION),
             result="60,000 went to Asha Traders, reference TX-20931.",
         )
     ),
@@ -273,14 +312,19 @@ MESSAGES: dict[str, Callable[[], Payload]] = {
     "outcome-changes": lambda: notices.outcome(
         replace(OUTCOME, kind="sent_back", by=ALICE, note=CHANGES.note or "")
     ),
-    "outcome-expired": lambda: notices.outcome(
-        replace(OUTCOME, kind="expired", deadline=DEADLINE)
-    ),
+    "outcome-expired": lambda: notices.outcome(replace(OUTCOME, kind="expired", deadline=DEADLINE)),
     "outcome-failed": lambda: notices.outcome(
         replace(
-            OUTCOME, kind="stopped", votes=(BY_ALICE, BY_DANA), told=(OSCAR,),
-            failure=replace(FAILURE, attempts=4, said="Account number is not known (422)",
-                            who_said="The bank said"),
+            OUTCOME,
+            kind="stopped",
+            votes=(BY_ALICE, BY_DANA),
+            told=(OSCAR,),
+            failure=replace(
+                FAILURE,
+                attempts=4,
+                said="Account number is not known (422)",
+                who_said="The bank said",
+            ),
         )
     ),
     "outcome-held": lambda: notices.outcome(replace(OUTCOME, kind="held", told=(OSCAR,))),
@@ -289,15 +333,22 @@ MESSAGES: dict[str, Callable[[], Payload]] = {
     "outcome-cancelled": lambda: notices.outcome(replace(OUTCOME, kind="cancelled", by=OSCAR)),
     "operator-held": lambda: notices.operator(
         NoticeView(
-            "held", ((412, TITLE), (418, "Loan of 8,000 for Lakshmi Tailors")), LOAN_WORDS,
+            "held",
+            ((412, TITLE), (418, "Loan of 8,000 for Lakshmi Tailors")),
+            LOAN_WORDS,
             command="sayso check",
         )
     ),
     "operator-failed": lambda: notices.operator(
-        NoticeView("failed", ((412, TITLE),), LOAN_WORDS, "Account number is not known (422)",
-                   "sayso threads show 0198c7f2")
+        NoticeView(
+            "failed",
+            ((412, TITLE),),
+            LOAN_WORDS,
+            "Account number is not known (422)",
+            "sayso threads show 0198c7f2",
+        )
     ),
     "operator-nobody-may": lambda: notices.operator(
         NoticeView("nobody_may", ((412, HOSTILE),), LOAN_WORDS, command="sayso check")
     ),
-}  # fmt: skip
+}
