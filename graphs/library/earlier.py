@@ -6,7 +6,7 @@ that a graph is given lies inside the thread's customer; a loan of nobody known 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -35,6 +35,17 @@ async def keep(store: BaseStore | None, config: RunnableConfig, loan: Mapping[st
     if store is not None:
         where = _namespace(config, loan["customer"])
         await store.aput(where, _thread(config), _entry(loan, config))
+
+
+def lines(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What to show of them: a line for each, and one more for its condition or its reason."""
+    shown: list[str] = []
+    for entry in entries:
+        shown.append(str(entry["text"]))
+        if entry["note"]:
+            kind = "reason" if entry["outcome"] == "rejected" else "condition"
+            shown.append(f"The {kind}: “{' '.join(str(entry['note']).split())}”")
+    return shown
 
 
 def _namespace(config: RunnableConfig, customer: str) -> tuple[str, ...]:
@@ -86,8 +97,4 @@ def _sentence(entry: Mapping[str, Any], names: str) -> str:
         said += f" by {names}"
     if entry["reference"]:
         said += f", paid, reference {entry['reference']}"
-    said += "."
-    if entry["note"]:
-        kind = "reason" if entry["outcome"] == "rejected" else "condition"
-        said += f" The {kind}: “{' '.join(entry['note'].split())}”"
-    return said
+    return f"{said}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from graphs.library import earlier
 from graphs.library.request import Question
 
 AUTOMATIC_UP_TO = 50_000  # above it, or with more than a low risk, people decide
@@ -33,6 +34,7 @@ def of(state: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "figures": state["figures"],
         "earlier": state["earlier"],
+        "known": [{"text": line} for line in earlier.lines(state["earlier"])],
         "changed": _changed(state),
         "changes": state.get("changes", []),
     }

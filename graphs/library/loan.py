@@ -171,7 +171,7 @@ async def assess_risk(state: Loan, config: RunnableConfig) -> Loan:
                 "figures": state["figures"],
                 "score": risk["score"],
                 "rules": [one["text"] for one in risk["rules"]],
-                "earlier": [one["text"] for one in state["earlier"]],
+                "earlier": earlier.lines(state["earlier"]),
             },
         )
     return {"risk": risk, "advice": said}

@@ -273,9 +273,10 @@ async def test_the_second_loan_shows_the_outcome_and_the_condition_of_the_first(
     await life.answer({"decision": "approve", "note": "Repay by standing order."}, by=DANA)
     second = Life(bank.url, store)
     pending = await second.ask("Loan for Asha Traders, 70000 for a second van")
-    assert [one["text"] for one in pending.value["earlier"]] == [
+    assert [one["text"] for one in pending.value["known"]] == [
         "Nov 2026: loan of 60,000 for a delivery van, approved with conditions by Dana, paid, "
-        "reference TX-20931. The condition: “Repay by standing order.”"
+        "reference TX-20931.",
+        "The condition: “Repay by standing order.”",
     ]
     seen = shown(
         pending.value, graph="loan", node="human_review", template=SPEC.template("human_review")
@@ -301,7 +302,7 @@ async def test_a_rejection_is_remembered_with_its_reason_and_counts(
     second = Life(bank.url, store)
     question = (await second.ask()).value
     assert question["earlier"][0]["outcome"] == "rejected"
-    assert "The reason: “The income is too low.”" in question["earlier"][0]["text"]
+    assert question["known"][1] == {"text": "The reason: “The income is too low.”"}
     assert "An earlier request was rejected in Nov 2026." in [
         one["text"] for one in question["risk"]["reasons"]
     ]
