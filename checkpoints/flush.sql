@@ -3,10 +3,22 @@
 -- locked in id order; one that somebody else holds is skipped and its writes go again alone. A
 -- ticket is one thread under one fence, or a thread without: that needs a thread without a lease.
 -- A put is late when what it builds on was deleted with its thread and is not here any more.
-with ticket as materialized (
-  select ticket, thread_id, epoch, owner
-  from unnest($1::integer[], $2::text[], $3::bigint[], $4::text[])
-    as t (ticket, thread_id, epoch, owner)
+-- The arrays pass through `given` to hide their lengths from the planner: it would otherwise plan
+-- anew every time, for twice the price of running the plan (1.2 ms against 0.5 without the disk).
+with given as materialized (
+  select
+    $1::integer[] as a1, $2::text[] as a2, $3::bigint[] as a3, $4::text[] as a4,
+    $5::integer[] as a5, $6::text[] as a6, $7::text[] as a7, $8::text[] as a8, $9::bytea[] as a9,
+    $10::jsonb[] as a10, $11::jsonb[] as a11, $12::bytea[] as a12, $13::text[] as a13,
+    $14::text[] as a14, $15::text[] as a15, $16::bigint[] as a16, $17::text[] as a17,
+    $18::bigint[] as a18, $19::bytea[] as a19, $20::integer[] as a20, $21::text[] as a21,
+    $22::text[] as a22, $23::text[] as a23, $24::integer[] as a24, $25::text[] as a25,
+    $26::text[] as a26, $27::bytea[] as a27, $28::boolean[] as a28
+),
+ticket as materialized (
+  select t.ticket, t.thread_id, t.epoch, t.owner
+  from given
+  cross join unnest(given.a1, given.a2, given.a3, given.a4) as t (ticket, thread_id, epoch, owner)
 ),
 fenced as materialized (
   select ticket.ticket
@@ -22,23 +34,21 @@ fenced as materialized (
 granted as materialized (
   select ticket.ticket, ticket.thread_id, tombstone.checkpoint_id as deleted_id
   from ticket
+  left join fenced on fenced.ticket = ticket.ticket
+  left join sayso.leases as lease on lease.thread_id = ticket.thread_id
   left join sayso.checkpoint_tombstones as tombstone on tombstone.thread_id = ticket.thread_id
   where
-    ticket.ticket in (select fenced.ticket from fenced)
-    or (
-      ticket.epoch is null
-      and not exists (
-        select from sayso.leases as lease where lease.thread_id = ticket.thread_id
-      )
-    )
+    fenced.ticket is not null
+    or (ticket.epoch is null and lease.thread_id is null)
 ),
 put as materialized (
   select
     p.number, granted.thread_id, p.namespace, p.checkpoint_id, p.parent_id,
     p.body, p.held, p.metadata, p.exact_metadata
-  from unnest(
-    $5::integer[], $6::text[], $7::text[], $8::text[], $9::bytea[], $10::jsonb[], $11::jsonb[],
-    $12::bytea[], $13::text[], $14::text[], $15::text[]
+  from given
+  cross join unnest(
+    given.a5, given.a6, given.a7, given.a8, given.a9, given.a10, given.a11, given.a12, given.a13,
+    given.a14, given.a15
   ) with ordinality as p (
     ticket, namespace, checkpoint_id, parent_id, body, held, metadata,
     exact_metadata, first_id, first_parent_id, above_id, number
@@ -93,7 +103,8 @@ put_values as (
     thread_id, namespace, channel, version, checkpoint_id, value
   )
   select put.thread_id, put.namespace, v.channel, v.version, put.checkpoint_id, v.value
-  from unnest($16::bigint[], $17::text[], $18::bigint[], $19::bytea[])
+  from given
+  cross join unnest(given.a16, given.a17, given.a18, given.a19)
     as v (number, channel, version, value)
   join put using (number)
   order by put.thread_id collate "C", put.namespace collate "C", v.channel collate "C", v.version
@@ -104,9 +115,10 @@ write as materialized (
   select
     granted.thread_id, w.namespace, w.checkpoint_id, w.task_id, w.idx, w.task_path, w.channel,
     w.value, w.replace
-  from unnest(
-    $20::integer[], $21::text[], $22::text[], $23::text[], $24::integer[], $25::text[],
-    $26::text[], $27::bytea[], $28::boolean[]
+  from given
+  cross join unnest(
+    given.a20, given.a21, given.a22, given.a23, given.a24, given.a25, given.a26, given.a27,
+    given.a28
   ) as w (
     ticket, namespace, checkpoint_id, task_id, idx, task_path, channel, value, replace
   )
