@@ -73,7 +73,8 @@ async def test_every_modal_and_home_of_the_bot_is_drawn_whole(place: Place) -> N
             dialog = page.get_by_role("dialog", name=one["title"]["text"], exact=True)
             await expect(dialog.locator(".modal-body > .block")).to_have_count(len(one["blocks"]))
             assert NOT_DRAWN not in await dialog.inner_text()
-            await page.keyboard.press("Escape")
+            async with page.expect_response("**/_control/close"):
+                await page.keyboard.press("Escape")
             await expect(page.get_by_role("dialog")).to_have_count(0)
     place.app.answer = None
     await page.get_by_role("button", name="Sayso home").click()

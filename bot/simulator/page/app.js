@@ -6,7 +6,7 @@
 import { Composer } from "./composer.js";
 import { PageClock } from "./dates.js";
 import { drawBottom } from "./bottom.js";
-import { drawHome, drawLog, scrollToMessage } from "./messages.js";
+import { drawHome, drawLog, scrollToMessage, watchScroll } from "./messages.js";
 import { drawSide } from "./side.js";
 import { drawTop } from "./top.js";
 import { el } from "./dom.js";
@@ -34,6 +34,7 @@ class App {
     this.composer = new Composer(this, document.getElementById("composer"), { thread: false });
     this.pane = new Pane(this, document.getElementById("pane"));
     listenKeys(this);
+    watchScroll();
     setInterval(() => this.value && drawTop(this), 10_000);
   }
 

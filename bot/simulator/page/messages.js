@@ -17,8 +17,18 @@ const REPLIES_SHOWN = 3;
 const NEAR_BOTTOM_PX = 60;
 const SLACKBOT = "USLACKBOT";
 
+let pinned = false;
 let lastPlace = null;
 let wanted = null;
+
+/** Keep the end in view when the column itself grows or shrinks, as by a notice above it. */
+export function watchScroll() {
+  const scroll = document.getElementById("scroll");
+  scroll.addEventListener("scroll", () => { pinned = isAtBottom(scroll); }, { passive: true });
+  new ResizeObserver(() => {
+    if (pinned) scroll.scrollTop = scroll.scrollHeight;
+  }).observe(scroll);
+}
 
 export function drawLog(app) {
   const { view, value } = app;
@@ -28,7 +38,7 @@ export function drawLog(app) {
   const initial = lastPlace !== `${view.user}/${view.place}`;
   lastPlace = `${view.user}/${view.place}`;
   const scroll = document.getElementById("scroll");
-  const atBottom = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < NEAR_BOTTOM_PX;
+  const atBottom = isAtBottom(scroll);
   const items = itemsOf(app, messages);
   const { added, changed } = reconcile(document.getElementById("log"), items, {
     key: (item) => `${view.user}/${view.place}/${item.key}`,
@@ -102,6 +112,7 @@ export function aboutFile(file) {
   return size < 1000 ? `${kind}, ${size} bytes` : size < 1_000_000 ? `${kind}, ${Math.round(size / 1000)} kB` : `${kind}, ${(size / 1_000_000).toFixed(1)} MB`;
 }
 
+const isAtBottom = (scroll) => scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < NEAR_BOTTOM_PX;
 const today = (app) => app.clock.now().toDateString();
 
 function itemsOf(app, messages) {

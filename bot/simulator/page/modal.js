@@ -13,6 +13,7 @@ export class Modals {
   #shown = null;
   #kept = {};
   #back = null;
+  #closing = new Set(); // closed here, and not yet by the server: they must not come up again
 
   constructor(app) {
     this.#app = app;
@@ -29,7 +30,7 @@ export class Modals {
 
   /** Show the view on top of the stack; leave it alone when nothing changed. */
   draw() {
-    const view = this.#app.value.views?.at(-1) ?? null;
+    const view = (this.#app.value.views ?? []).filter(({ id }) => !this.#closing.has(id)).at(-1) ?? null;
     if (!view) {
       this.#shut();
       return;
@@ -187,7 +188,10 @@ export class Modals {
     const shown = this.#shown;
     this.#shown = null;
     if (!shown) return;
-    await this.#app.act("/_control/close", { view_id: shown.id });
+    this.#closing.add(shown.id);
+    const { ok } = await this.#app.act("/_control/close", { view_id: shown.id });
+    this.#closing.delete(shown.id);
+    if (!ok) this.#app.draw();
   }
 
   #shut() {

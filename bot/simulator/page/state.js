@@ -81,6 +81,16 @@ export class State {
     this.#changed();
   }
 
+  /** What somebody else may see now, or null. */
+  async seenBy(user) {
+    try {
+      const response = await fetch(`/_page/state?user=${encodeURIComponent(user)}`, { cache: "no-store" });
+      return response.ok ? await response.json() : null;
+    } catch {
+      return null;
+    }
+  }
+
   /** POST a control route; never throws: {ok, status, data}. */
   async act(path, body) {
     try {
