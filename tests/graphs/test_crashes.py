@@ -1,0 +1,99 @@
+"""Worker processes that are killed at every place that leaves something behind."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from graphs import reviews, threads
+from tests.graphs.conftest import House, until
+from tests.graphs.paying import LIMITS, RULE, paying
+
+pytestmark = pytest.mark.crash
+
+SIGKILL = -9
+
+
+async def dies(url: str, effects: Path, failpoint: str) -> None:
+    """Run a worker process until it has died at the failpoint."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.graphs.paying", url, str(effects), failpoint
+    )
+    try:
+        async with asyncio.timeout(60):
+            assert await process.wait() == SIGKILL
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+@pytest.mark.parametrize(
+    "failpoint",
+    ["run.before", "run.after", "settle.before", "settle.written", "settle.after"],
+)
+async def test_a_worker_killed_on_the_way_to_the_pause_leaves_two_questions_each_put_once(
+    house: Callable[..., House], database_url: str, tmp_path: Path, failpoint: str
+) -> None:
+    effects = tmp_path / "effects"
+    here = house(paying(effects), rules=(RULE,))
+    thread_id = await here.start("paying")
+    await dies(database_url, effects, failpoint)
+    async with here.working(limits=LIMITS):
+        await here.until(thread_id, "paused")
+    found = await reviews.list_(here.database, thread_id=thread_id)
+    assert sorted(review.node for review in found) == ["left", "right"]
+    assert {review.status for review in found} == {"open"}
+
+
+@pytest.mark.parametrize(
+    "failpoint",
+    ["run.before", "paid", "run.after", "settle.before", "settle.written", "settle.after"],
+)
+async def test_a_worker_killed_after_the_decision_loses_no_answer_and_pays_under_one_key(
+    house: Callable[..., House], database_url: str, tmp_path: Path, failpoint: str
+) -> None:
+    effects = tmp_path / "effects"
+    here = house(paying(effects), rules=(RULE,))
+    async with here.working(limits=LIMITS):
+        thread_id = await here.start("paying")
+        await here.until(thread_id, "paused")
+    for review in await here.open_reviews(thread_id):
+        await here.vote(review.id, "yes")
+    await dies(database_url, effects, failpoint)
+    async with here.working(limits=LIMITS):
+        await here.until(thread_id, "done")
+    assert (await here.values(thread_id))["log"] == ["left yes", "right yes", "paid"]
+    keys = effects.read_text().split()
+    assert len(set(keys)) == 1
+    assert len(keys) == (2 if failpoint == "paid" else 1)
+    crashes = await here.database.fetchval("select crashes from sayso.leases")
+    assert crashes == 0
+
+
+async def test_a_worker_killed_between_two_answers_asks_the_other_question_still(
+    house: Callable[..., House], database_url: str, tmp_path: Path
+) -> None:
+    effects = tmp_path / "effects"
+    here = house(paying(effects), rules=(RULE,))
+    async with here.working(limits=LIMITS):
+        thread_id = await here.start("paying")
+        await here.until(thread_id, "paused")
+    first, second = await here.open_reviews(thread_id)
+    await here.vote(first.id, "one")
+    await dies(database_url, effects, "settle.before")
+    async with here.working(limits=LIMITS):
+
+        async def taken() -> bool:
+            thread = await threads.get(here.database, thread_id)
+            return thread.status == "paused"
+
+        await until(taken)
+        assert [review.id for review in await here.open_reviews(thread_id)] == [second.id]
+        await here.vote(second.id, "two")
+        await here.until(thread_id, "done")
+    assert effects.read_text().count("\n") == 1
