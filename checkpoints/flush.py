@@ -44,6 +44,7 @@ from checkpoints.errors import (
     StaleOwner,
 )
 from checkpoints.leases import Fence
+from checkpoints.operations import Operation, columns, tickets_of
 
 SQL = queries(__file__)
 log = logging.getLogger(__name__)
@@ -52,51 +53,12 @@ T = TypeVar("T")
 
 FLUSH_OPERATIONS: Final = 256
 FLUSH_BYTES: Final = 4 * 1024 * 1024
-LARGE_BYTES: Final = 256 * 1024
 RETRY_SECONDS: Final = 10.0
 LOCK_SECONDS: Final = 1.0
 REMEMBERED_FAILURES: Final = 4096
 SOLO_TASKS: Final = 4
 
 Refused = Callable[[Fence], None]
-
-
-@dataclass(eq=False, slots=True)
-class Operation:
-    """One thing to do for some threads, and the future that says how it went."""
-
-    threads: tuple[str, ...]
-    done: asyncio.Future[Any]
-    fence: Fence | None = None
-    put: EncodedCheckpoint | None = None
-    writes: EncodedWrites | None = None
-    work: Callable[[], Awaitable[Any]] | None = None
-    size: int = 0
-
-    @property
-    def thread_id(self) -> str:
-        """The thread of a write."""
-        return self.threads[0]
-
-    @property
-    def covered(self) -> Fence | None:
-        """The fence, if it is this thread's: it says nothing about any other."""
-        return self.fence if self.fence and self.fence.thread_id == self.threads[0] else None
-
-    @property
-    def is_large(self) -> bool:
-        """Whether it has a lane of its own."""
-        return self.size > LARGE_BYTES
-
-    def fail(self, error: BaseException) -> None:
-        """Tell the one who waits, if anybody still does."""
-        if not self.done.done():
-            self.done.set_exception(error)
-
-    def succeed(self, result: Any = None) -> None:
-        """Tell the one who waits, if anybody still does."""
-        if not self.done.done():
-            self.done.set_result(result)
 
 
 @dataclass(eq=False)
@@ -366,7 +328,7 @@ class FlushQueue:
         return self._answer(rows, alive)
 
     def _answer(self, rows: Sequence[Row], operations: Sequence[Operation]) -> list[Operation]:
-        tickets = _tickets(operations)
+        tickets = tickets_of(operations)
         granted = {row["ticket"] for row in rows}
         self._note_late(rows, operations)
         skipped: list[Operation] = []
@@ -390,7 +352,7 @@ class FlushQueue:
         for row in rows:
             if row["deleted_id"] is None:
                 continue
-            tickets = _tickets(operations)
+            tickets = tickets_of(operations)
             for operation in operations:
                 if (
                     operation.put is not None
@@ -405,84 +367,6 @@ class FlushQueue:
 
     async def _send(self, connection: Connection, operations: Sequence[Operation]) -> list[Row]:
         failpoints.reached("flush.before")
-        rows = await connection.fetch(SQL.flush, *_arguments(operations))
+        rows = await connection.fetch(SQL.flush, *columns(operations))
         failpoints.reached("flush.sent")
         return rows
-
-
-def _tickets(operations: Sequence[Operation]) -> dict[tuple[str, Fence | None], int]:
-    tickets: dict[tuple[str, Fence | None], int] = {}
-    for operation in operations:
-        tickets.setdefault((operation.thread_id, operation.covered), len(tickets) + 1)
-    return tickets
-
-
-_PutKey = tuple[int, str, str]
-_WriteKey = tuple[int, str, str, str, int]
-
-
-def _arguments(operations: Sequence[Operation]) -> list[list[Any]]:
-    """Turn the operations into the columns of `flush`, each key once, as if done in order."""
-    tickets = _tickets(operations)
-    puts: dict[_PutKey, EncodedCheckpoint] = {}
-    values: dict[tuple[_PutKey, str, int], bytes] = {}
-    writes: dict[_WriteKey, tuple[str, str, bytes, bool]] = {}
-    for operation in operations:
-        ticket = tickets[operation.thread_id, operation.covered]
-        if operation.put is not None:
-            put = operation.put
-            put_key = (ticket, put.namespace, put.checkpoint_id)
-            puts[put_key] = put
-            for channel, version, value in put.values:
-                values[put_key, channel, version] = value
-        if operation.writes is not None:
-            written = operation.writes
-            for idx, channel, value in written.rows:
-                key = (ticket, written.namespace, written.checkpoint_id, written.task_id, idx)
-                if written.replace or key not in writes:
-                    writes[key] = (written.task_path, channel, value, written.replace)
-    numbers = {key: number for number, key in enumerate(puts, start=1)}
-    firsts = [_first(key, puts) for key in puts]
-    return [
-        list(tickets.values()),
-        [thread_id for thread_id, _ in tickets],
-        [fence.epoch if fence else None for _, fence in tickets],
-        [fence.owner if fence else None for _, fence in tickets],
-        [ticket for ticket, _, _ in puts],
-        [put.namespace for put in puts.values()],
-        [put.checkpoint_id for put in puts.values()],
-        [put.parent_id for put in puts.values()],
-        [put.body for put in puts.values()],
-        [put.held for put in puts.values()],
-        [put.metadata for put in puts.values()],
-        [put.exact_metadata for put in puts.values()],
-        [first.checkpoint_id for first in firsts],
-        [first.parent_id for first in firsts],
-        [first.above_id for first in firsts],
-        [numbers[key] for key, _, _ in values],
-        [channel for _, channel, _ in values],
-        [version for _, _, version in values],
-        list(values.values()),
-        [key[0] for key in writes],
-        [key[1] for key in writes],
-        [key[2] for key in writes],
-        [key[3] for key in writes],
-        [key[4] for key in writes],
-        [path for path, _, _, _ in writes.values()],
-        [channel for _, channel, _, _ in writes.values()],
-        [value for _, _, value, _ in writes.values()],
-        [replace for _, _, _, replace in writes.values()],
-    ]
-
-
-def _first(key: _PutKey, puts: dict[_PutKey, EncodedCheckpoint]) -> EncodedCheckpoint:
-    """Return the ancestor in this flush on which it all builds: if that is late, so is this."""
-    seen: set[_PutKey] = set()
-    put = puts[key]
-    while put.parent_id is not None and key not in seen:
-        seen.add(key)
-        key = (key[0], key[1], put.parent_id)
-        if key not in puts:
-            break
-        put = puts[key]
-    return put

@@ -21,6 +21,11 @@ loaded raises `BlockedType`, before a node sees a dict in its place.
 be awaited from any other loop; the synchronous ones work from any thread but that loop's own.
 
 LangGraph copies a saver for every run, so everything that changes lies in one shared `_Core`.
+
+What it costs, a line of 20 nodes, durability "sync", two busy cores, so compare as ratios only: 1.1
+statements a step for one thread and 0.06 for each of 32 beside each other; processor time of the
+program a step, without a saver 430 us, in memory 570, here 1,570, and 700 with 32 threads (480 in
+memory). The newest checkpoint of a thread is read in 0.2 ms, whatever its length.
 """
 
 from __future__ import annotations
@@ -30,7 +35,6 @@ import copy
 import random
 from collections.abc import (
     AsyncIterator,
-    Awaitable,
     Callable,
     Coroutine,
     Iterator,
@@ -39,6 +43,7 @@ from collections.abc import (
 )
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -56,7 +61,6 @@ from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, RESUME
 
 from checkpoints import prune
 from checkpoints.codec import (
-    Held,
     decode_checkpoint,
     decode_metadata,
     encode_checkpoint,
@@ -68,18 +72,18 @@ from checkpoints.codec import (
     pack,
     unpack,
 )
-from checkpoints.database import Database, Row, queries
-from checkpoints.errors import BadValue, BlockedType, LostCheckpoint, SaysoError, WrongLoop
+from checkpoints.database import Database, queries
+from checkpoints.errors import BadValue, BlockedType, SaysoError, WrongLoop
 from checkpoints.flush import FlushQueue, Refused
 from checkpoints.leases import FENCE, Fence, hold
 from checkpoints.migrate import migrate
+from checkpoints.reading import Found, Reader
 
 SQL = queries(__file__)
 
 T = TypeVar("T")
 
 PAGE: Final = 50
-ANCESTORS: Final = 100
 # Shown to people and never handed to a node: a type that may not be loaded does no harm there.
 _FOR_PEOPLE: Final = frozenset({INTERRUPT, ERROR})
 
@@ -90,6 +94,7 @@ class _Core:
 
     database: Database
     queue: FlushQueue
+    reader: Reader
     loop: asyncio.AbstractEventLoop
 
 
@@ -111,7 +116,8 @@ class PostgresSaver(BaseCheckpointSaver[Any]):
                 object whose type may not be loaded.
         """
         super().__init__(serde=serde)
-        self._core = _Core(database, FlushQueue(database), asyncio.get_running_loop())
+        queue = FlushQueue(database)
+        self._core = _Core(database, queue, Reader(database, queue), asyncio.get_running_loop())
         self._refuse_blocked = refuse_blocked
 
     @classmethod
@@ -227,35 +233,9 @@ class PostgresSaver(BaseCheckpointSaver[Any]):
             LostCheckpoint: a value it holds is not stored any more.
             DatabaseAway
         """
-        configurable = config["configurable"]
-        thread_id = _thread_id(config)
-        namespace = named("checkpoint_ns", configurable.get("checkpoint_ns", ""))
-        wanted = configurable.get("checkpoint_id")
-        wanted = named("checkpoint_id", wanted) if wanted else None
-        rows = await self._fetch(SQL.read, thread_id, namespace, wanted)
-        head = next((row for row in rows if row["kind"] == 0), None)
-        if head is None:
-            return None
-        values: dict[str, list[tuple[str, bytes]]] = {}
-        writes: list[Row] = []
-        for row in rows:
-            if row["kind"] == 1:
-                values.setdefault(row["a"], []).append((row["b"], row["value"]))
-            elif row["kind"] == 2:
-                writes.append(row)
-        writes.sort(key=lambda row: (row["b"], row["a"], row["idx"]))
-        checkpoint_id = head["a"]
-        resolved = await self._resolved(thread_id, namespace, checkpoint_id, head["held"], values)
-        with self._loading():
-            return self._tuple(
-                thread_id,
-                namespace,
-                checkpoint_id,
-                head["b"],
-                head,
-                resolved,
-                [(row["a"], row["c"], row["value"]) for row in writes],
-            )
+        place = _place(config)
+        found = await self._at_home(lambda: self._core.reader.one(*place))
+        return self._tuple(found) if found else None
 
     async def alist(
         self,
@@ -279,32 +259,34 @@ class PostgresSaver(BaseCheckpointSaver[Any]):
         checkpoint_id = configurable.get("checkpoint_id") or None
         before_id = before["configurable"].get("checkpoint_id") if before else None
         contains, unsearchable = _split_filter(filter or {})
-        last: tuple[str | None, str | None, str | None] = (None, None, None)
+        last: Found | None = None
         left = limit
         while left is None or left > 0:
             size = PAGE if left is None or unsearchable else min(PAGE, left)
-            rows = await self._fetch(
-                SQL.page,
-                thread_id,
-                namespace,
-                checkpoint_id,
-                before_id,
-                *last,
-                contains or None,
-                size,
+            page = partial(
+                self._core.reader.page,
+                thread_id=thread_id,
+                namespace=namespace,
+                checkpoint_id=checkpoint_id,
+                before_id=before_id,
+                last=last,
+                contains=contains or None,
+                size=size,
             )
-            for found in await self._tuples(rows):
-                metadata = cast("dict[str, Any]", found.metadata)
+            found = await self._at_home(page)
+            for one in found:
+                opened = self._tuple(one)
+                metadata = cast("dict[str, Any]", opened.metadata)
                 if any(metadata.get(key) != value for key, value in unsearchable.items()):
                     continue
-                yield found
+                yield opened
                 if left is not None:
                     left -= 1
                     if left <= 0:
                         return
-            if len(rows) < size:
+            if len(found) < size:
                 return
-            last = (rows[-1]["checkpoint_id"], rows[-1]["thread_id"], rows[-1]["namespace"])
+            last = found[-1]
 
     async def aget_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
@@ -316,57 +298,25 @@ class PostgresSaver(BaseCheckpointSaver[Any]):
         """
         if not channels:
             return {}
-        configurable = config["configurable"]
-        thread_id = _thread_id(config)
-        namespace = named("checkpoint_ns", configurable.get("checkpoint_ns", ""))
-        wanted = configurable.get("checkpoint_id") or None
-        rows = await self._fetch(SQL.read, thread_id, namespace, wanted)
-        next_id = next((row["b"] for row in rows if row["kind"] == 0), None)
-        missing = set(channels)
-        # For each checkpoint on the way back, the channels that were still missing there.
-        passed: list[tuple[str, frozenset[str]]] = []
-        small_seeds: dict[str, Any] = {}
-        held_seeds: dict[str, tuple[str, int]] = {}
-        while next_id is not None and missing:
-            line = await self._fetch(SQL.ancestors, thread_id, namespace, next_id, ANCESTORS)
-            if not line:
-                break
-            for row in line:
-                if not missing:
-                    break
-                passed.append((row["checkpoint_id"], frozenset(missing)))
-                with self._loading():
-                    small = open_body(self.serde, row["body"])[1]
-                for channel in list(missing):
-                    if channel in row["held"]:
-                        held_seeds[channel] = (row["checkpoint_id"], row["held"][channel])
-                    elif channel in small:
-                        small_seeds[channel] = small[channel]
-                    else:
-                        continue
-                    missing.discard(channel)
-            next_id = line[-1]["parent_id"]
-        seeds = await self._seeds(thread_id, namespace, held_seeds)
-        passed.reverse()
-        rows = await self._writes_of(
-            [(thread_id, namespace, checkpoint_id) for checkpoint_id, _ in passed],
-            list(channels),
+        place = _place(config)
+        found = await self._at_home(
+            lambda: self._core.reader.histories(*place, channels, self._small)
         )
-        history: dict[str, DeltaChannelHistory] = {
-            channel: DeltaChannelHistory(writes=[]) for channel in channels
-        }
+        histories: dict[str, DeltaChannelHistory] = {}
         with self._loading():
-            for row in rows:
-                if row["channel"] in passed[row["number"]][1]:
-                    value = unpack(self.serde, row["value"])
-                    history[row["channel"]]["writes"].append(
-                        (row["task_id"], row["channel"], value)
-                    )
-            for channel, packed in seeds.items():
-                history[channel]["seed"] = unpack(self.serde, packed)
-        for channel, value in small_seeds.items():
-            history[channel]["seed"] = value
-        return history
+            for channel, history in found.items():
+                entry = DeltaChannelHistory(
+                    writes=[
+                        (task_id, channel, unpack(self.serde, value))
+                        for task_id, value in history.writes
+                    ]
+                )
+                if history.seed is not None:
+                    entry["seed"] = unpack(self.serde, history.seed)
+                elif history.small_seed is not None:
+                    entry["seed"] = history.small_seed[0]
+                histories[channel] = entry
+        return histories
 
     # --- writing ---
 
@@ -594,14 +544,6 @@ class PostgresSaver(BaseCheckpointSaver[Any]):
             raise
         return future.result()
 
-    async def _fetch(self, sql: str, *arguments: Any) -> Sequence[Row]:
-        queue, database = self._core.queue, self._core.database
-
-        def attempt() -> Awaitable[Sequence[Row]]:
-            return database.fetch(sql, *arguments)
-
-        return await self._at_home(lambda: queue.retried(attempt))
-
     @contextmanager
     def _loading(self) -> Iterator[None]:
         """Refuse what the strict loader blocks inside, if this saver was told to."""
@@ -620,56 +562,28 @@ class PostgresSaver(BaseCheckpointSaver[Any]):
                 self._core.loop.call_soon_threadsafe(self._core.queue.fail, fence, error)
             raise
 
-    async def _tuples(self, rows: Sequence[Row]) -> Sequence[CheckpointTuple]:
-        places = [(row["thread_id"], row["namespace"], row["checkpoint_id"]) for row in rows]
-        held = [
-            (number, row["thread_id"], row["namespace"], channel, version)
-            for number, row in enumerate(rows)
-            for channel, version in row["held"].items()
-        ]
-        values: dict[int, dict[str, list[tuple[str, bytes]]]] = {}
-        for row in await self._values_of(held):
-            of_one = values.setdefault(row["number"], {})
-            of_one.setdefault(row["channel"], []).append((row["checkpoint_id"], row["value"]))
-        writes: dict[int, list[tuple[str, str, bytes]]] = {}
-        for row in await self._writes_of(places, None):
-            writes.setdefault(row["number"], []).append(
-                (row["task_id"], row["channel"], row["value"])
+    def _tuple(self, found: Found) -> CheckpointTuple:
+        place = (found.thread_id, found.namespace)
+        with self._loading():
+            return CheckpointTuple(
+                config=_config(*place, found.checkpoint_id),
+                checkpoint=decode_checkpoint(
+                    self.serde,
+                    found.checkpoint_id,
+                    found.body,
+                    {channel: unpack(self.serde, value) for channel, value in found.values.items()},
+                ),
+                metadata=decode_metadata(self.serde, found.metadata, found.exact_metadata),
+                parent_config=_config(*place, found.parent_id) if found.parent_id else None,
+                pending_writes=[
+                    (task_id, channel, self._write(channel, value))
+                    for task_id, channel, value in found.writes
+                ],
             )
-        tuples: list[CheckpointTuple] = []
-        for number, (row, place) in enumerate(zip(rows, places, strict=True)):
-            resolved = await self._resolved(*place, row["held"], values.get(number, {}))
-            with self._loading():
-                tuples.append(
-                    self._tuple(*place, row["parent_id"], row, resolved, writes.get(number, []))
-                )
-        return tuples
 
-    def _tuple(
-        self,
-        thread_id: str,
-        namespace: str,
-        checkpoint_id: str,
-        parent_id: str | None,
-        row: Row,
-        values: Mapping[str, bytes],
-        writes: Sequence[tuple[str, str, bytes]],
-    ) -> CheckpointTuple:
-        return CheckpointTuple(
-            config=_config(thread_id, namespace, checkpoint_id),
-            checkpoint=decode_checkpoint(
-                self.serde,
-                checkpoint_id,
-                row["body"] if "body" in row else row["value"],
-                {channel: unpack(self.serde, value) for channel, value in values.items()},
-            ),
-            metadata=decode_metadata(self.serde, row["metadata"], row["exact_metadata"]),
-            parent_config=_config(thread_id, namespace, parent_id) if parent_id else None,
-            pending_writes=[
-                (task_id, channel, self._write(channel, value))
-                for task_id, channel, value in writes
-            ],
-        )
+    def _small(self, body: bytes) -> Mapping[str, Any]:
+        with noticing_blocked():
+            return open_body(self.serde, body)[1]
 
     def _write(self, channel: str, value: bytes) -> Any:
         if channel in _FOR_PEOPLE:
@@ -677,89 +591,22 @@ class PostgresSaver(BaseCheckpointSaver[Any]):
                 return unpack(self.serde, value)
         return unpack(self.serde, value)
 
-    async def _resolved(
-        self,
-        thread_id: str,
-        namespace: str,
-        checkpoint_id: str,
-        held: Held,
-        found: Mapping[str, Sequence[tuple[str, bytes]]],
-    ) -> dict[str, bytes]:
-        """Return the one value of each held channel: that of the nearest ancestor, or its own.
-
-        Only forks that gave one version number to two values make this look further.
-        """
-        lost = [channel for channel in held if channel not in found]
-        if lost:
-            raise LostCheckpoint(thread_id, checkpoint_id, lost)
-        resolved: dict[str, bytes] = {}
-        line: dict[str, int] | None = None
-        for channel in held:
-            several = found[channel]
-            if len(several) > 1 and line is None:
-                ids = await self._fetch(SQL.line_of, thread_id, namespace, checkpoint_id)
-                line = {row["checkpoint_id"]: depth for depth, row in enumerate(ids)}
-            if len(several) == 1 or line is None:
-                resolved[channel] = several[0][1]
-                continue
-            depths = line
-            on_line = [one for one in several if one[0] in depths]
-            if on_line:
-                resolved[channel] = min(on_line, key=lambda one: depths[one[0]])[1]
-            else:
-                # The ancestor was pruned: the newest that is not newer than this checkpoint.
-                older = [one for one in several if one[0] <= checkpoint_id]
-                resolved[channel] = max(older or several, key=lambda one: one[0])[1]
-        return resolved
-
-    async def _seeds(
-        self, thread_id: str, namespace: str, held: Mapping[str, tuple[str, int]]
-    ) -> dict[str, bytes]:
-        channels = list(held)
-        rows = await self._values_of(
-            [
-                (number, thread_id, namespace, channel, held[channel][1])
-                for number, channel in enumerate(channels)
-            ]
-        )
-        seeds: dict[str, bytes] = {}
-        for number, channel in enumerate(channels):
-            checkpoint_id, version = held[channel]
-            found = {
-                channel: [
-                    (row["checkpoint_id"], row["value"]) for row in rows if row["number"] == number
-                ]
-            }
-            found = {name: several for name, several in found.items() if several}
-            resolved = await self._resolved(
-                thread_id, namespace, checkpoint_id, {channel: version}, found
-            )
-            seeds.update(resolved)
-        return seeds
-
-    async def _values_of(self, held: Sequence[tuple[int, str, str, str, int]]) -> Sequence[Row]:
-        if not held:
-            return []
-        return await self._fetch(SQL.values_of, *map(list, zip(*held, strict=True)))
-
-    async def _writes_of(
-        self, places: Sequence[tuple[str, str, str]], channels: Sequence[str] | None
-    ) -> Sequence[Row]:
-        if not places:
-            return []
-        return await self._fetch(
-            SQL.writes_of,
-            [*range(len(places))],
-            *map(list, zip(*places, strict=True)),
-            channels,
-        )
-
 
 def _thread_id(config: RunnableConfig) -> str:
     configurable = config.get("configurable") or {}
     if "thread_id" not in configurable:
         raise BadValue('the configuration names no thread (`configurable["thread_id"]`)')
     return named("thread_id", configurable["thread_id"])
+
+
+def _place(config: RunnableConfig) -> tuple[str, str, str | None]:
+    configurable = config["configurable"]
+    checkpoint_id = configurable.get("checkpoint_id")
+    return (
+        _thread_id(config),
+        named("checkpoint_ns", configurable.get("checkpoint_ns", "")),
+        named("checkpoint_id", checkpoint_id) if checkpoint_id else None,
+    )
 
 
 def _fence(config: RunnableConfig) -> Fence | None:

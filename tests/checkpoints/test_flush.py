@@ -16,6 +16,7 @@ from checkpoints.database import Database
 from checkpoints.errors import BadValue, DatabaseAway, LockTimeout, NotTheOwner, StaleOwner
 from checkpoints.flush import FlushQueue
 from checkpoints.leases import Fence
+from checkpoints.operations import Operation, columns
 from checkpoints.postgres import PostgresSaver
 from tests.checkpoints.savers import (
     as_superuser,
@@ -351,8 +352,8 @@ def test_a_group_of_writes_is_worth_the_same_writes_one_by_one(
         if replace or key not in one_by_one:
             one_by_one[key] = value
         encoded = EncodedWrites("", "id", f"task{task}", "", [(idx, "c", value)], replace)
-        operations.append(flush.Operation(("a",), None, writes=encoded))  # type: ignore[arg-type]
-    arguments = flush._arguments(operations)
+        operations.append(Operation(("a",), None, writes=encoded))  # type: ignore[arg-type]
+    arguments = columns(operations)
     keys = list(zip(arguments[22], arguments[23], strict=True))
     assert dict(zip(keys, arguments[26], strict=True)) == one_by_one
     assert len(set(keys)) == len(keys)
@@ -363,10 +364,10 @@ def test_a_checkpoint_put_twice_in_one_group_keeps_the_values_it_brought_first()
         return EncodedCheckpoint("", "id", None, None, b"", {"x": 1}, values, {}, None)
 
     operations = [
-        flush.Operation(("a",), None, put=encoded(values))  # type: ignore[arg-type]
+        Operation(("a",), None, put=encoded(values))  # type: ignore[arg-type]
         for values in ([("x", 1, b"first")], [])
     ]
-    arguments = flush._arguments(operations)
+    arguments = columns(operations)
     assert arguments[6] == ["id"]
     assert arguments[15:19] == [[1], ["x"], [1], [b"first"]]
 

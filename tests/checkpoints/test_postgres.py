@@ -19,7 +19,8 @@ from typing_extensions import TypedDict
 from checkpoints.database import Database
 from checkpoints.errors import BadValue, LostCheckpoint, NotMigrated, StaleOwner, WrongLoop
 from checkpoints.leases import seize
-from checkpoints.postgres import SQL, PostgresSaver
+from checkpoints.postgres import PostgresSaver
+from checkpoints.reading import SQL
 from tests.checkpoints.savers import checkpoint, claimed, config, process, put
 
 HOSTILE = ["nul \x00 inside", "half a pair \ud800 here", "\x00", "\udfff", "é\U0001f600"]
