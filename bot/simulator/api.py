@@ -150,6 +150,8 @@ class Api:
         if kind != method.token:
             raise Refused("not_allowed_token_type")
         knobs = self._slack.misbehaviour
+        if kind == "bot" and knobs["uninstall"]:
+            raise Refused("account_inactive")
         if kind == "bot" and knobs["revoke"]:
             raise Refused("token_revoked")
         granted = (cast.SCOPES | set(knobs["extra_scopes"])) - set(knobs["missing_scopes"])

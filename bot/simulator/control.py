@@ -1,6 +1,23 @@
 """`/_control/…`: how tests and the page drive the people, the knobs and the clock.
 
-JSON in, JSON out; what cannot be done is a 4xx with one sentence under `error`.
+JSON in, JSON out; what cannot be done is a 4xx with one sentence under `error`. A channel is
+named by its id or #name; `user` (or `as`) is a person's id, also of somebody nobody knows.
+
+| POST | with | answers |
+|---|---|---|
+| message | user, channel, text, thread_ts, files | channel, ts, files |
+| edit, delete, dismiss | user, channel, ts, text | |
+| click | user, label or action_id or value; channel, ts, view_id, block_id | status, response |
+| submit | user, values by block_id or action_id; view_id, force | status, errors |
+| close, home | user; view_id, all | |
+| command | user, channel, command, text | status, response |
+| shortcut, suggest | user, callback_id, channel, ts; as click | status, options |
+| misbehave | see misbehaviour.py; reset | misbehave |
+| person, group, channel, move | see below | |
+| clock, reset, point | advance_seconds or reset; nothing; events_url | |
+
+A file is {name, text}, {name, content_base64}, {sample} or {id}; with claim_size it says it is
+that large, with serve_size so many bytes really come. GET messages and state show what there is.
 """
 
 import json
@@ -26,14 +43,16 @@ async def misbehave(slack: Slack, act: JSON) -> JSON:
     """Turn knobs; places change at once, with the event that Slack sends of it."""
     if act.get("reset"):
         slack.misbehaviour.reset()
-    revoked = slack.misbehaviour["revoke"]
+    before = slack.misbehaviour.as_json()
     places = {knob: acts.place_of(slack, {"channel": act[knob]}) for knob in PLACES if knob in act}
     slack.misbehaviour.merge(act)
     for knob, place in places.items():
         _change_place(slack, knob, place)
-    if slack.misbehaviour["revoke"] and not revoked:
-        tokens = {"oauth": [], "bot": [cast.BOT_USER]}
-        slack.deliveries.event({"type": "tokens_revoked", "tokens": tokens, "event_ts": _ts(slack)})
+    if slack.misbehaviour["revoke"] and not before["revoke"]:
+        _tell_revoked(slack)
+    if slack.misbehaviour["uninstall"] and not before["uninstall"]:
+        slack.deliveries.event({"type": "app_uninstalled", "event_ts": _ts(slack)})
+        _tell_revoked(slack)
     slack.workspace.touch()
     return {"ok": True, "misbehave": slack.misbehaviour.as_json()}
 
@@ -103,6 +122,17 @@ async def channel(slack: Slack, act: JSON) -> JSON:
     return {"ok": True, "channel": shapes.channel(row, members=True)}
 
 
+async def move(slack: Slack, act: JSON) -> JSON:
+    """Give a channel another id, as Slack does when it is shared: {channel, becomes}."""
+    place, becomes = acts.place_of(slack, act), acts.words(act, "becomes")
+    if not becomes.startswith("C") or becomes in slack.workspace.channels():
+        raise Impossible("becomes must be an id that begins with C and is not taken.")
+    row = slack.workspace.move_channel(place, becomes)
+    ids = {"old_channel_id": place["id"], "new_channel_id": becomes}
+    slack.tell(row, {"type": "channel_id_changed", **ids, "event_ts": _ts(slack)})
+    return {"ok": True, "channel": shapes.channel(row, members=True)}
+
+
 async def clock(slack: Slack, act: JSON) -> JSON:
     """Move the shown clock on, or back to now."""
     if act.get("reset"):
@@ -150,6 +180,7 @@ ACTS: dict[str, Act] = {
     "person": person,
     "group": group,
     "channel": channel,
+    "move": move,
     "clock": clock,
     "reset": reset,
     "point": point,
@@ -263,6 +294,11 @@ async def body(request: web.Request) -> JSON:
     if not isinstance(value, dict):
         raise Impossible("The body must be a JSON object.")
     return value
+
+
+def _tell_revoked(slack: Slack) -> None:
+    tokens = {"oauth": [], "bot": [cast.BOT_USER]}
+    slack.deliveries.event({"type": "tokens_revoked", "tokens": tokens, "event_ts": _ts(slack)})
 
 
 def _change_place(slack: Slack, knob: str, place: JSON) -> None:

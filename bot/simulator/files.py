@@ -125,7 +125,7 @@ async def upload(request: web.Request, slack: Slack) -> web.Response:
 async def private(request: web.Request, slack: Slack) -> web.StreamResponse:
     """GET /files/<id>/<name>: with the app's token the bytes, else Slack's way to its sign-in."""
     allowed = request.headers.get("Authorization") == f"Bearer {slack.bot_token}"
-    if not allowed or slack.misbehaviour["revoke"]:
+    if not allowed or slack.misbehaviour["revoke"] or slack.misbehaviour["uninstall"]:
         raise web.HTTPFound(f"/signin?redir={quote(request.path)}")
     row = slack.workspace.get("files", request.match_info["id"])
     if row is None or row["name_in_url"] not in (

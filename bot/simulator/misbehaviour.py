@@ -14,7 +14,8 @@
 | server_error: {method, n} | HTTP 500 without doing anything |
 | api_error: {method, n, error} | HTTP 200 with this error of Slack's, without doing anything |
 | rates: true | chat.postMessage above 1 a second in a channel, after a burst of 5, is refused |
-| revoke: true | the bot's token is revoked |
+| revoke: true | the bot's token is revoked, with Slack's event |
+| uninstall: true | the app is removed from the workspace, with Slack's events |
 | missing_scopes, extra_scopes: [scope] | what the app was not granted, or was besides |
 | archive, unarchive, remove_bot, add_bot: channel | as said, with Slack's event |
 | bank_down, bank_loses_answer: n or true, bank_refuses: words | the bank's own troubles |
@@ -42,6 +43,7 @@ _DEFAULTS: JSON = {
     "api_error": [],
     "rates": False,
     "revoke": False,
+    "uninstall": False,
     "missing_scopes": [],
     "extra_scopes": [],
     "bank_down": False,
@@ -58,7 +60,7 @@ _COUNTS = (
     "users_info_ms",
 )
 _PER_METHOD = ("ratelimit", "server_error", "api_error")
-_SWITCHES = ("rates", "revoke", "bank_down")
+_SWITCHES = ("rates", "revoke", "uninstall", "bank_down")
 PLACES = ("archive", "unarchive", "remove_bot", "add_bot")
 
 

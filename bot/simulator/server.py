@@ -33,6 +33,8 @@ from bot.simulator.workspace import Workspace
 HOST = "127.0.0.1"
 HEALTH_SECONDS = 1.0
 BODY_BYTES = 100_000_000
+# What a link from elsewhere may lead to.
+_OPEN = ("/page/", "/archives/", "/files/")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 log = logging.getLogger(__name__)
@@ -254,14 +256,17 @@ async def _guard(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Answer only what was meant for this machine, and drive people only from our own page."""
     if not _is_loopback(f"//{request.headers.get('Host', '')}"):
         return web.json_response({"error": "This answers on this machine only."}, status=403)
-    drives = request.path.startswith(("/_control/", "/_page/"))
-    if drives:
+    looks_only = request.path in ("/", "/signin") or request.path.startswith(_OPEN)
+    if not looks_only:
+        # The tokens here are no secret, so the Web API is guarded as the control routes are; a
+        # Slack client sends none of these headers.
         origin = request.headers.get("Origin")
         if origin is not None and origin != f"{request.scheme}://{request.host}":
             return web.json_response({"error": "Another page cannot act here."}, status=403)
         if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
             return web.json_response({"error": "Another page cannot act here."}, status=403)
-        if request.method == "POST" and request.content_type != "application/json":
+        drives = request.path.startswith(("/_control/", "/_page/")) and request.method == "POST"
+        if drives and request.content_type != "application/json":
             return web.json_response({"error": "Send application/json."}, status=415)
     return await handler(request)
 

@@ -41,11 +41,12 @@ class Workspace:
         self._last_ts = 0
         self._changed = asyncio.Event()
         self._journal = Journal(home) if home else None
-        self._seed()
+        for change in self._journal.read() if self._journal else ():
+            self._apply(*change)
+            self.reopened = True
+        if not self.reopened:
+            self._seed()
         if self._journal:
-            for table, key, value in self._journal.read():
-                self._apply(table, key, value)
-                self.reopened = True
             self._journal.rewrite(self._changes())
             for channel in self.channels():
                 for ts in self.table(f"messages/{channel}"):
@@ -143,6 +144,19 @@ class Workspace:
             found = cast.direct(user)
             self.put("channels", found["id"], found)
         return found
+
+    def move_channel(self, place: JSON, becomes: str) -> JSON:
+        """Give a channel another id; its messages and what was shown privately go with it."""
+        row = {**place, "id": becomes}
+        self.put("channels", becomes, row)
+        for message in list(self.messages(place["id"]).values()):
+            self.put_message({**message, "channel": becomes})
+            self.drop(f"messages/{place['id']}", message["ts"])
+        for ts, private in list(self.table("ephemerals").items()):
+            if private["channel"] == place["id"]:
+                self.put("ephemerals", ts, {**private, "channel": becomes})
+        self.drop("channels", place["id"])
+        return row
 
     def join(self, channel: str, user: str) -> None:
         """Make the person a member: whoever acts in a channel is in it."""

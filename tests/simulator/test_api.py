@@ -577,6 +577,26 @@ async def test_a_revoked_token_is_refused_and_told(slack: LocalSlack, app: App, 
     await until(lambda: app.events("tokens_revoked"))
 
 
+async def test_an_app_that_was_removed_is_refused_and_told(
+    slack: LocalSlack, app: App, call: Call
+) -> None:
+    await slack.misbehave(uninstall=True)
+    assert (await call("auth.test"))["error"] == "account_inactive"
+    await until(lambda: app.events("app_uninstalled") and app.events("tokens_revoked"))
+
+
+async def test_a_channel_with_a_new_id_keeps_its_messages_and_is_told(
+    slack: LocalSlack, app: App, call: Call
+) -> None:
+    ts = (await call("chat.postMessage", channel="C0CREDIT", text="A"))["ts"]
+    await slack.act("move", channel="#credit", becomes="C1CREDIT")
+    old = await call("chat.update", channel="C0CREDIT", ts=ts, text="B")
+    assert old["error"] == "channel_not_found"
+    assert (await call("chat.update", channel="C1CREDIT", ts=ts, text="B"))["ok"]
+    (event,) = await until(lambda: app.events("channel_id_changed"))
+    assert (event["old_channel_id"], event["new_channel_id"]) == ("C0CREDIT", "C1CREDIT")
+
+
 async def test_a_missing_scope_is_named(slack: LocalSlack, call: Call) -> None:
     await slack.misbehave(missing_scopes=["usergroups:read"])
     told = await call("usergroups.list")

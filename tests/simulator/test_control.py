@@ -188,6 +188,27 @@ async def test_the_shown_clock_is_moved_and_put_back(control: Control) -> None:
 
 
 @pytest.mark.parametrize(
+    "headers", [{"Origin": "https://attacker.example"}, {"Sec-Fetch-Site": "cross-site"}]
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_another_page_cannot_use_the_token_that_is_no_secret(
+    slack: LocalSlack, http: aiohttp.ClientSession, headers: dict[str, str], method: str
+) -> None:
+    said = {"token": "xoxb-local-sayso", "channel": "C0LOANS", "text": "x"}
+    url = f"{slack.url}/api/chat.postMessage"
+    async with http.request(method, url, params=said, headers=headers) as response:
+        assert response.status == 403
+    assert slack.messages("C0LOANS") == []
+
+
+async def test_a_link_from_elsewhere_opens_the_page(
+    slack: LocalSlack, http: aiohttp.ClientSession
+) -> None:
+    async with http.get(slack.url, headers={"Sec-Fetch-Site": "cross-site"}) as response:
+        assert response.status == 200
+
+
+@pytest.mark.parametrize(
     "headers",
     [
         {"Host": "attacker.example"},

@@ -120,6 +120,14 @@ async def test_the_journal_is_compacted_at_every_start(tmp_path: Path) -> None:
     assert ["reads", "a", "499"] in [json.loads(line) for line in file.read_bytes().splitlines()]
 
 
+async def test_a_channel_that_moved_does_not_come_back_at_its_old_id(tmp_path: Path) -> None:
+    async with LocalSlack.start(home=tmp_path) as slack:
+        await slack.act("move", channel="C0OPS", becomes="C1OPS")
+    for _ in range(2):
+        async with LocalSlack.start(home=tmp_path) as slack:
+            assert list(slack.workspace.channels()) == ["C0LOANS", "C0CREDIT", "C1OPS"]
+
+
 async def test_times_never_repeat_across_a_restart(tmp_path: Path) -> None:
     async with LocalSlack.start(home=tmp_path) as slack:
         future = "9999999999.000001"
