@@ -23,7 +23,7 @@ Kind: TypeAlias = Literal["start", "answer", "say", "retry"]
 
 @dataclass(frozen=True)
 class Row:
-    """One row that waits; of an answer also the interrupt that it is for."""
+    """One row that waits; of an answer also the interrupt and the very question it is for."""
 
     id: int
     kind: Kind
@@ -32,6 +32,7 @@ class Row:
     interrupt_id: str | None
     answer: str | None
     due_at: datetime
+    question_hash: str | None = None
 
     @property
     def run_id(self) -> str:
@@ -94,6 +95,11 @@ async def consume(connection: Connection, ids: Sequence[int]) -> None:
 async def consume_all(connection: Connection, thread_id: str) -> None:
     """Say that nothing of what waits will be fed any more."""
     await connection.execute(SQL.consume_all, thread_id)
+
+
+async def consume_answer(connection: Connection, review_id: int) -> None:
+    """Say that the answer to this review will not be fed: its question is no longer asked."""
+    await connection.execute(SQL.consume_answer, review_id)
 
 
 async def consume_retries(connection: Connection, thread_id: str) -> None:

@@ -15,7 +15,8 @@ where thread_id = $1
 
 -- name: waiting
 -- The rows that wait and are due, oldest first.
-select m.id, m.kind, m.body, m.review_id, r.interrupt_id, m.answer, m.due_at
+select
+  m.id, m.kind, m.body, m.review_id, r.interrupt_id, r.hash as question_hash, m.answer, m.due_at
 from sayso.mailbox as m
 left join sayso.reviews as r on r.id = m.review_id
 where m.thread_id = $1
@@ -37,6 +38,14 @@ update sayso.mailbox
 set consumed_at = now(),
     unwoken = false
 where thread_id = $1
+  and consumed_at is null;
+
+-- name: consume_answer
+-- Say that an answer will not be fed.
+update sayso.mailbox
+set consumed_at = now(),
+    unwoken = false
+where review_id = $1
   and consumed_at is null;
 
 -- name: consume_retries

@@ -66,7 +66,10 @@ async def open_side(
     url: str, size: int, make_saver: MakeSaver, refused: Refused
 ) -> AsyncIterator[Side]:
     """Open the pool, saver and store that graphs use; the last writes land before it closes."""
-    async with Database.open(url, size=size, name="sayso graphs") as database:
+    # A node that blocks the loop must not hold a lock for as long: the server ends it.
+    async with Database.open(
+        url, size=size, name="sayso graphs", idle_in_transaction_seconds=0.5
+    ) as database:
         saver = make_saver(database)
         if isinstance(saver, PostgresSaver):
             saver.refused = lambda fence: refused(fence, saver.failure(fence))
@@ -151,7 +154,9 @@ async def play(side: Side, order: Order) -> Played:
     graph = _bound(side, order)
     seen = await graph.aget_state(config, subgraphs=True)
     broke = _stored_error(seen)
-    planned = plan(await _state(graph, config, seen, order), order.rows)
+    hashes = {asked.interrupt_id: asked.hash for asked in _asked(seen, side)}
+    rows = [row for row in order.rows if _is_for(row, hashes)]
+    planned = plan(await _state(graph, config, seen), rows)
     checkpoints: dict[int, str] = {}
     drained = False
     if planned.do != "settle":
@@ -278,7 +283,18 @@ def _store(side: Side, order: Order) -> Any:
     return side.store.rooted(("graphs", thread.graph), fence=order.fence)
 
 
-async def _state(graph: Graph, config: RunnableConfig, seen: StateSnapshot, order: Order) -> State:
+def _is_for(row: Row, hashes: Mapping[str, str]) -> bool:
+    """Whether an answer is for the very question that is pending under its interrupt.
+
+    A node that runs again may ask something else under the same id; an answer to other words is
+    not fed, settle sets it aside and asks anew.
+    """
+    if row.kind != "answer" or row.interrupt_id is None:
+        return True
+    return hashes.get(row.interrupt_id, row.question_hash) == row.question_hash
+
+
+async def _state(graph: Graph, config: RunnableConfig, seen: StateSnapshot) -> State:
     head = seen.config.get("configurable", {}).get("checkpoint_id")
     if seen.created_at is None or head is None:
         return State(fresh=True)

@@ -145,11 +145,16 @@ class Asked:
 
 @dataclass(frozen=True)
 class Opened:
-    """What `put` did: the review's id, and whether it is new or has a new revision."""
+    """What `put` did: the review's id, and whether it is new or has a new revision.
+
+    `replaced` is the decided review whose question is not asked any more: its answer must not be
+    fed, the new one is asked instead.
+    """
 
     review_id: int
     created: bool
     revised: bool
+    replaced: int | None = None
 
 
 async def put(
@@ -163,13 +168,18 @@ async def put(
 ) -> Opened | None:
     """Put a pending question before people, once; the same question again changes nothing.
 
-    Returns None where it has been closed before and not withdrawn: its answer waits or was fed.
+    Returns None where this very question has been closed and not withdrawn: its answer waits. A
+    question that changed after it was decided is asked anew: the old answer was for other words.
     """
     known = await connection.fetchrow(SQL.lock_interrupt, thread_id, asked.interrupt_id)
     if known is None:
         return Opened(await _open(connection, thread_id, graph, asked, audience, rule), True, False)
     if known["status"] != "open":
-        return None
+        if known["hash"] == asked.hash:
+            return None
+        await set_aside(connection, known["id"], because="the question changed")
+        fresh = await _open(connection, thread_id, graph, asked, audience, rule)
+        return Opened(fresh, created=True, revised=False, replaced=known["id"])
     if known["hash"] == asked.hash:
         return Opened(known["id"], created=False, revised=False)
     kind, exact = asked.exact if asked.exact is not None else (None, None)
@@ -195,7 +205,7 @@ async def withdraw_all(connection: Connection, thread_id: str, *, because: str) 
 
 
 async def set_aside(connection: Connection, review_id: int, *, because: str) -> None:
-    """Set a decided review aside because the node could not use its answer; it is asked anew."""
+    """Set a decided review aside: its answer cannot be used, and the question is asked anew."""
     await connection.execute(SQL.set_aside, review_id, because)
 
 

@@ -66,7 +66,7 @@ update sayso.reviews
 set status = 'withdrawn',
     closed_because = $2
 where id = $1
-  and status = 'decided';
+  and status in ('decided', 'expired');
 
 -- name: close
 -- Close an open review; no row where somebody was first.

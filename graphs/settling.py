@@ -182,6 +182,8 @@ async def _put(
         )  # fmt: skip
         if put is None:
             continue
+        if put.replaced is not None:
+            await mailbox.consume_answer(connection, put.replaced)
         if put.created:
             opened.append(put.review_id)
             await audit.record(
@@ -190,6 +192,7 @@ async def _put(
                     "node": asked.node, "audience": audience, "hash": asked.hash,
                     "checkpoint": asked.checkpoint_id,
                     "rule": rule.model_dump(mode="json") if rule else None,
+                    "replaced": put.replaced,
                 },
             )  # fmt: skip
         elif put.revised:

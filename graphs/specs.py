@@ -106,6 +106,15 @@ class GraphSpec(_Spec):
             raise ValueError(f"{value!r} must be `module:attribute` or `./file.py:attribute`")
         return value
 
+    @field_validator("types")
+    @classmethod
+    def _names_types(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            module, _, attribute = name.partition(":")
+            if not (module and attribute):
+                raise ValueError(f'{name!r} must be "package.module:Class"')
+        return value
+
     def label(self, node: str) -> str:
         """The node's name in words: the label of the configuration, else made from the name."""
         last = node.rsplit("/", 1)[-1]

@@ -9,6 +9,7 @@ import asyncio
 import operator
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -46,6 +47,8 @@ def paying(effects: Path) -> LoadedGraph:
         return {"log": [f"right {interrupt('Right?')}"]}
 
     def pay(state: State, config: RunnableConfig) -> State:
+        while effects.with_suffix(".hold").exists():
+            time.sleep(0.02)
         with effects.open("a") as file:
             file.write(effect_key(config, "left") + "\n")
         failpoints.reached("paid")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from graphs import reviews, threads
+from graphs import audit, reviews, steps, threads
 from tests.graphs.conftest import House, until
 from tests.graphs.paying import LIMITS, RULE, paying
 
@@ -97,3 +98,54 @@ async def test_a_worker_killed_between_two_answers_asks_the_other_question_still
         await here.vote(second.id, "two")
         await here.until(thread_id, "done")
     assert effects.read_text().count("\n") == 1
+
+
+async def test_an_owner_that_was_frozen_past_its_lease_wakes_up_and_writes_nothing(
+    house: Callable[..., House], database_url: str, tmp_path: Path
+) -> None:
+    effects = tmp_path / "effects"
+    hold = effects.with_suffix(".hold")
+    hold.touch()
+    here = house(paying(effects), rules=(RULE,))
+    thread_id = await here.start("paying")
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.graphs.paying", database_url, str(effects), "",
+        stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        await here.until(thread_id, "paused")
+        for review in await here.open_reviews(thread_id):
+            await here.vote(review.id, "yes")
+
+        async def pays() -> bool:
+            walked = await steps.of_thread(here.database, thread_id)
+            return any((step.node, step.status) == ("pay", "running") for step in walked)
+
+        await until(pays)
+        process.send_signal(signal.SIGSTOP)
+        hold.unlink()
+        async with here.working(limits=LIMITS):
+            await here.until(thread_id, "done")
+            checkpoints = "select count(*) from sayso.checkpoints"
+            before = await here.database.fetchval(checkpoints)
+            entries = len(await audit.of_thread(here.database, thread_id))
+            process.send_signal(signal.SIGCONT)
+
+            async def both() -> bool:
+                return effects.read_text().count("\n") == 2
+
+            await until(both)
+            assert process.stdout is not None
+            async with asyncio.timeout(20):
+                while b"thread.lost" not in await process.stdout.readline():
+                    pass
+            process.kill()
+            await process.wait()
+            assert await here.database.fetchval(checkpoints) == before
+            assert len(await audit.of_thread(here.database, thread_id)) == entries
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    assert len(set(effects.read_text().split())) == 1
+    assert (await here.values(thread_id))["log"] == ["left yes", "right yes", "paid"]
