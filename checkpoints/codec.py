@@ -35,6 +35,8 @@ from checkpoints.errors import BadValue
 from checkpoints.text import clean, clean_json
 
 SMALL_CHARACTERS: Final = 64
+# Three names and two ids must fit into one key of an index, 2,704 bytes.
+NAME_BYTES: Final = 800
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 _EXACT_FLOAT: Final = 1e15
 
@@ -131,6 +133,8 @@ def encode_checkpoint(
             values.append((channel, number, pack(serde, value, f"channel {channel}")))
     rest = {key: value for key, value in checkpoint.items() if key not in ("id", "channel_values")}
     plain = cast("dict[str, Any]", get_serializable_checkpoint_metadata(config, metadata))
+    if isinstance(plain.get("run_id"), str):
+        named("run_id", clean(plain["run_id"]))
     exact = is_exact_json(plain)
     above_id = (plain.get("parents") or {}).get("")
     return EncodedCheckpoint(
@@ -210,7 +214,7 @@ def version_number(version: str | int | float) -> int:
 
 
 def named(what: str, name: Any) -> str:
-    """Return the name if it can be a column: text without NUL and without lone surrogates.
+    """Return the name if it can be in a key: short text without NUL and without lone surrogates.
 
     Raises:
         BadValue: it cannot; silently changed, it would name something else.
@@ -221,6 +225,8 @@ def named(what: str, name: Any) -> str:
         name = str(name)
     if clean(name) != name:
         raise BadValue(f"{what} {name!r} has a NUL or half a surrogate pair in it")
+    if len(name) > NAME_BYTES // 4 and what != "task_path" and len(name.encode()) > NAME_BYTES:
+        raise BadValue(f"{what} {name[:40]!r} is longer than {NAME_BYTES} bytes")
     return cast("str", name)
 
 

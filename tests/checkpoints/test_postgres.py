@@ -123,6 +123,21 @@ async def test_hostile_text_in_a_name_is_refused_with_a_reason(
     assert await saver.aget_tuple(stored) is not None
 
 
+async def test_a_name_too_long_for_a_key_is_refused_with_a_reason(saver: PostgresSaver) -> None:
+    longest, longer = "é" * 400, "é" * 401
+    stored = await put(saver, longest, {longest: ["x"]}, namespace=longest, run_id=longest)
+    await saver.aput_writes(stored, [(longest, 1)], longest, longer * 10)
+    found = await saver.aget_tuple(stored)
+    assert found is not None
+    assert len(found.pending_writes or []) == 1
+    with pytest.raises(BadValue, match="thread_id"):
+        await put(saver, longer, {"x": 1})
+    with pytest.raises(BadValue, match="channel"):
+        await put(saver, "a", {longer: ["x"]})
+    with pytest.raises(BadValue, match="run_id"):
+        await put(saver, "a", {}, run_id=longer)
+
+
 async def test_half_a_surrogate_pair_as_a_key_is_refused_and_a_nul_is_kept(
     saver: PostgresSaver,
 ) -> None:
@@ -368,6 +383,17 @@ async def test_the_synchronous_side_works_from_any_other_thread(saver: PostgresS
         return [found.pending_writes, len(listed), history]
 
     assert await asyncio.to_thread(elsewhere) == [[("task", "c", 1)], 1, {"x": {"writes": []}}]
+
+
+async def test_a_graph_that_is_run_without_a_loop_can_use_it(saver: PostgresSaver) -> None:
+    def elsewhere() -> Any:
+        graph = asking_graph(saver)
+        paused = graph.invoke({"ran": []}, config("a"), durability="sync")
+        answers = {one.id: "yes" for one in paused["__interrupt__"]}
+        return graph.invoke(Command(resume=answers), config("a"))
+
+    done = await asyncio.to_thread(elsewhere)
+    assert done["ran"] == ["before", "ask", "twin"]
 
 
 async def test_the_synchronous_side_refuses_its_own_loop(saver: PostgresSaver) -> None:
