@@ -115,6 +115,11 @@ class GraphLoop:
         """Seconds since the loop last moved, as far as it was asked."""
         return time.monotonic() - self._ticked
 
+    async def ended(self) -> None:
+        """Return when the thread has ended."""
+        if self._ended is not None:
+            await asyncio.shield(self._ended)
+
     async def close(self, wait_seconds: float = 10.0) -> bool:
         """Close the resource and end the thread; False where a node blocks it and it is left."""
         if self._loop is None or self._stop is None or self._ended is None:

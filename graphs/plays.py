@@ -6,6 +6,7 @@ already bytes and safe JSON, an error is already words, so nothing of the graph'
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -63,12 +64,16 @@ class Side:
 
 @asynccontextmanager
 async def open_side(
-    url: str, size: int, make_saver: MakeSaver, refused: Refused
+    url: str, make_saver: MakeSaver, refused: Refused, *, size: int, statement_cache: int
 ) -> AsyncIterator[Side]:
     """Open the pool, saver and store that graphs use; the last writes land before it closes."""
     # A node that blocks the loop must not hold a lock for as long: the server ends it.
     async with Database.open(
-        url, size=size, name="sayso graphs", idle_in_transaction_seconds=0.5
+        url,
+        size=size,
+        name="sayso graphs",
+        idle_in_transaction_seconds=0.5,
+        statement_cache=statement_cache,
     ) as database:
         saver = make_saver(database)
         if isinstance(saver, PostgresSaver):
@@ -212,6 +217,11 @@ async def _run(
                 heard.listen(cast(Mapping[str, Any], part), order.tell)
     except GraphDrained:
         raise
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise  # we asked for it
+        return Broke(heard.culprit(), "CancelledError", "the step was cancelled from within")
     except Exception as error:
         for cause in _chain(error):
             if isinstance(cause, StaleOwner | BlockedType | LostCheckpoint):

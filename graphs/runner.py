@@ -29,6 +29,7 @@ import asyncio
 import os
 import random
 import socket
+import time
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
@@ -65,6 +66,7 @@ log = structlog.get_logger(__name__)
 
 SETTLE_RETRY_SECONDS: Final = 0.2
 AWAY_SECONDS: Final = 2.0
+WORKING_SHARE: Final = 10  # a busy worker gives way for one tenth of the time, at most
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ class Limits:
     cut_seconds: float = 5.0
     stuck_seconds: float = 600.0
     pool_size: int = 10
+    statement_cache: int = 256
     crashes_to_park: int = 5
 
 
@@ -145,6 +148,7 @@ class Runner:
         self._stopping = asyncio.Event()
         self._look = asyncio.Event()
         self._engine: asyncio.AbstractEventLoop | None = None
+        self._gave_way = float("-inf")
 
     @property
     def running(self) -> tuple[str, ...]:
@@ -172,12 +176,17 @@ class Runner:
         self._engine = asyncio.get_running_loop()
         self._side = await self._loop.open(
             lambda: open_side(
-                self._database.url, self._limits.pool_size, self._make_saver, self._refused
+                self._database.url,
+                self._make_saver,
+                self._refused,
+                size=self._limits.pool_size,
+                statement_cache=self._limits.statement_cache,
             )
         )
         duties = [
             asyncio.create_task(self._claim_for_ever(), name="claims"),
             asyncio.create_task(self._beat_for_ever(), name="heartbeats"),
+            asyncio.create_task(self._loop.ended(), name="graphs"),
             asyncio.create_task(self._database.listen(leases.READY, self._heard_ready)),
             asyncio.create_task(self._database.listen(leases.SEIZED, self._heard_seized)),
         ]
@@ -240,12 +249,17 @@ class Runner:
     async def _gives_way(self, connection: Any) -> bool:
         """Whether to take nothing more because a thread waits that has to run alone.
 
-        Without it a busy worker would never be empty and such a thread never run.
+        Without it a busy worker would never be empty and such a thread never run. It gives way for
+        as long as a drain may take, then works on for a while: what runs may run for hours.
         """
         if not self._runs:
             return False
-        scopes = self._registry.scopes(self._team)
-        return await leases.waits_alone(connection, scopes)
+        now, patience = time.monotonic(), self._limits.drain_seconds
+        if now - self._gave_way >= patience * WORKING_SHARE:
+            self._gave_way = now
+        if now - self._gave_way >= patience:
+            return False
+        return await leases.waits_alone(connection, self._registry.scopes(self._team))
 
     def _begin(self, lease: Lease) -> None:
         run = _Run(lease)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Any, TypedDict
 
+import asyncpg
 import pytest
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
@@ -18,6 +19,7 @@ from pydantic import BaseModel
 
 from checkpoints import leases
 from checkpoints.database import Database
+from checkpoints.errors import DatabaseAway
 from graphs import audit, documents, reviews, routings, steps, threads
 from graphs.errors import FileRefused
 from graphs.runner import Limits
@@ -423,7 +425,8 @@ async def test_a_thread_that_crashed_twice_runs_alone_also_on_a_busy_worker(
         return {"log": ["waits"]}
 
     here = house(loaded("waits", line(waits).compile()), loaded("loan", loan()))
-    async with here.working() as runner:
+    patient = Limits(lease_seconds=10, poll_seconds=0.2, drain_seconds=60)
+    async with here.working(limits=patient) as runner:
         busy = await here.start("waits")
         await here.until(busy, "running")
         suspect = await here.start("loan")
@@ -679,6 +682,60 @@ async def test_a_node_that_tries_to_end_the_process_fails_alone(
         failed = await here.until(await here.start("leaves"), "failed")
         assert failed.error is not None
         await here.until(await here.start("loan"), "paused")
+
+
+async def test_a_node_that_cancels_itself_fails_and_is_not_run_for_ever(
+    house: Callable[..., House],
+) -> None:
+    calls: list[str] = []
+
+    async def gives_up(state: State) -> State:
+        calls.append("call")
+        raise asyncio.CancelledError
+
+    here = house(loaded("gives_up", line(gives_up).compile()))
+    async with here.working():
+        failed = await here.until(await here.start("gives_up"), "failed")
+    assert failed.error is not None
+    assert "Cancelled" in failed.error.type
+    assert calls == ["call"]
+
+
+async def test_a_database_that_cuts_all_connections_loses_nothing(
+    house: Callable[..., House], database_url: str
+) -> None:
+    here = house(loaded("loan", loan()))
+    driver = await asyncpg.connect(database_url)
+    cut = (
+        "select pg_terminate_backend(pid) from pg_stat_activity "
+        "where datname = current_database() and pid <> pg_backend_pid()"
+    )
+
+    async def again_and_again(step: Callable[[], Any]) -> Any:
+        """What a caller does whose connection broke: the same again, under the same key."""
+        while True:
+            try:
+                return await step()
+            except DatabaseAway:
+                continue
+
+    async with here.working(limits=Limits(lease_seconds=1.5, poll_seconds=0.2)):
+        ids = []
+        for number in range(10):
+            ids.append(await again_and_again(lambda key=f"k{number}": here.start("loan", key=key)))
+            if number % 2:
+                await driver.execute(cut)
+        for thread_id in ids:
+            await again_and_again(lambda each=thread_id: here.until(each, "paused"))
+        for thread_id in ids:
+            (review,) = await again_and_again(lambda each=thread_id: here.open_reviews(each))
+            await again_and_again(lambda each=review.id: here.vote(each, "yes"))
+            await driver.execute(cut)
+        for thread_id in ids:
+            await again_and_again(lambda each=thread_id: here.until(each, "done"))
+            values = await again_and_again(lambda each=thread_id: here.values(each))
+            assert values["log"] == ["assess", "ask", "pay"]
+    await driver.close()
 
 
 async def test_nobody_may_decide_without_a_rule_and_the_operators_are_told(
