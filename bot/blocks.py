@@ -110,7 +110,7 @@ class Blocks:
         """Small print, one line."""
         text = mrkdwn(*sentences, between=between)
         if text:
-            self._add(ContextBlock([_mrkdwn(shorten(text, limits.SECTION))], self._id(name)))
+            self._add(ContextBlock([_mrkdwn(text)], self._id(name)))
 
     def input(
         self,
@@ -229,9 +229,9 @@ def confirm(
 ) -> ConfirmationDialogue:
     """A dialog that asks once more."""
     return ConfirmationDialogue(
-        _plain(shorten(letters(title), limits.CONFIRM_TITLE)),
-        _plain(shorten(letters(text), limits.CONFIRM_TEXT)),
-        _plain(shorten(letters(yes), limits.CONFIRM_BUTTON)),
+        _plain(shorten(letters(title) or phrase("confirm.sure"), limits.CONFIRM_TITLE)),
+        _plain(shorten(letters(text) or phrase("confirm.text.plain"), limits.CONFIRM_TEXT)),
+        _plain(shorten(letters(yes) or phrase("yes"), limits.CONFIRM_BUTTON)),
         _plain(no or phrase("button.go_back")),
         style or None,
     )

@@ -7,6 +7,8 @@ cannot come out: where the evidence is too much, less of it is shown and the res
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from slackblocks import Button, Element
 
 from bot import limits
@@ -34,7 +36,7 @@ from bot.standing import (
     standing,
     why_held,
 )
-from bot.values import excerpt
+from bot.values import excerpt, letters
 from bot.views import CardView, Decides, Person, Ref, Status, UserGroup, Vote, Words
 from bot.wording import Sentence, phrase, say
 from graphs.questions import Choice, Group
@@ -68,6 +70,9 @@ ROOMS = (
 
 def render(view: CardView) -> Payload:
     """The whole card of the view; always within every limit of Slack."""
+    if not letters(view.shown.title):  # a card without a title could not be found again
+        title = phrase("footer.request", id=view.review_id)
+        view = replace(view, shown=replace(view.shown, title=title))
     stands = standing(view)
     blocks = []
     for room in ROOMS:

@@ -9,7 +9,7 @@ from slackblocks import RichTextSection
 from bot import limits
 from bot.blocks import Blocks, bullets, button, code, line, lines, quote
 from bot.inline import Inline, Link, Moment, Styled, said
-from bot.modals import view
+from bot.modals import view, window
 from bot.standing import approvals, conditions, standing
 from bot.values import excerpt, flattened, letters, number, passage
 from bot.views import Asked, CardView, DetailsView, DocumentLine, KnownFact, KnownView, Status
@@ -21,7 +21,7 @@ GROUPS = 10
 GROUP_LINES = 20
 LINE = 500
 DOCUMENTS = 10
-VALUES = 150  # lines of values; the rest is in the whole record
+VALUES = (150, 50, 15, 1)  # lines of values, fewer where it would be too heavy
 VALUE = 300
 VALUES_A_BLOCK = 25
 STEPS = 40
@@ -30,6 +30,15 @@ ASKED = 20
 
 def details(shows: DetailsView) -> dict[str, Any]:
     """Everything about a request: where it stands, what was asked, steps, documents, values."""
+    for values in VALUES:
+        made = _details(shows, values)
+        if limits.view_fits(made):
+            break
+    limits.check_view(made)
+    return made
+
+
+def _details(shows: DetailsView, values: int) -> dict[str, Any]:
     card = shows.card
     blocks = Blocks()
     _stands(blocks, card)
@@ -40,10 +49,10 @@ def details(shows: DetailsView) -> dict[str, Any]:
     _steps(blocks, shows)
     _evidence(blocks, card)
     _documents(blocks, shows)
-    _values(blocks, shows)
+    _values(blocks, shows, values)
     _asked(blocks, shows)
     _footer(blocks, shows)
-    return view("details", phrase("modal.details.title"), blocks, card.ref)
+    return window("details", phrase("modal.details.title"), blocks, card.ref)
 
 
 def known(shows: KnownView) -> dict[str, Any]:
@@ -156,12 +165,12 @@ def _document(document: DocumentLine) -> RichTextSection | None:
     return line(*row)
 
 
-def _values(blocks: Blocks, shows: DetailsView) -> None:
+def _values(blocks: Blocks, shows: DetailsView, most: int) -> None:
     pairs = flattened(shows.values) if shows.values else []
     if not pairs:
         return
     blocks.header("h_values", phrase("modal.details.values"))
-    shown = pairs[:VALUES]
+    shown = pairs[:most]
     width = min(max(len(excerpt(name, 80)) for name, _ in shown), 40)
     rows = [f"{excerpt(name, 80):<{width}}  {excerpt(value, VALUE)}" for name, value in shown]
     for start in range(0, len(rows), VALUES_A_BLOCK):

@@ -23,20 +23,20 @@ def home(view: HomeView) -> dict[str, Any]:
     blocks.header("h_waiting", phrase("home.waiting", count=total))
     if not view.waiting:
         blocks.section("calm", say("home.calm"))
-    for row in view.waiting[:PAGE]:
-        _row(blocks, "waiting", row, view)
+    for place, row in enumerate(view.waiting[:PAGE], 1):
+        _row(blocks, f"waiting_{place}", row, view)
     _pages(blocks, view, total)
     if view.mine:
         blocks.divider("d_mine")
         blocks.header("h_mine", phrase("home.mine"))
-        for row in view.mine[:MINE]:
-            blocks.rich(f"mine_{row.ref}", lines([[_title(row)], [said(row.where)]]))
+        for place, row in enumerate(view.mine[:MINE], 1):
+            blocks.rich(f"mine_{place}", lines([[_title(row)], [said(row.where)]]))
     if view.done:
         blocks.divider("d_done")
         blocks.header("h_done", phrase("home.done"))
-        for row in view.done[:DONE]:
+        for place, row in enumerate(view.done[:DONE], 1):
             at: Inline = Moment(row.at, view.zone, "comma") if row.at else ""
-            blocks.rich(f"done_{row.ref}", line(_title(row), "  ", said(row.where), at))
+            blocks.rich(f"done_{place}", line(_title(row), "  ", said(row.where), at))
     if view.start_channel:
         blocks.divider("d_ask")
         blocks.header("h_ask", phrase("home.ask"))
@@ -52,14 +52,14 @@ def home(view: HomeView) -> dict[str, Any]:
     return made
 
 
-def _row(blocks: Blocks, section: str, row: HomeRow, view: HomeView) -> None:
+def _row(blocks: Blocks, name: str, row: HomeRow, view: HomeView) -> None:
     beside = None
     if "review" in view.offers:
         label = phrase("button.review")
         of = phrase("label.of", label=label, title=letters(row.title))
         beside = button("review", label, row.ref, of=of)
     blocks.section(
-        f"{section}_{row.ref}",
+        name,
         *_facts(row, view),
         mark="alarm_clock" if row.overdue else "",
         first=Sentence("*{title}*", {"title": _title(row)}),

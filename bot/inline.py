@@ -16,13 +16,17 @@ from zoneinfo import ZoneInfo
 
 from slackblocks import RichText, RichTextElement, RichTextLink, RichTextUser, RichTextUserGroup
 
-from bot.values import defused, escape, excerpt, letters, number, passage, visible
+from bot.values import defused, escape, excerpt, letters, number, passage, shorten, size, visible
 from bot.views import Person, UserGroup
 from bot.wording import Sentence, Slot, phrase, say
 
 Form: TypeAlias = Literal["on", "at", "time", "comma", "by", "since"]
 
 SLOT_LIMIT = 300  # characters of one outside text inside a sentence
+NAME = 80
+LISTED = 10  # people in one list; the others are counted
+RUN = 2_000  # characters of one run of rich text
+ROOM = 2_900  # characters of the sentences of one section
 LONGEST = 10_000  # beyond it a clause is cut anyway
 
 
@@ -85,7 +89,11 @@ class Many:
         """The same as nested sentences, so that the catalogue joins them."""
         if not self.items:
             return say("nobody")
-        *first, last = self.items
+        items = self.items
+        if len(items) > LISTED:
+            others = say("others", count=len(items) - LISTED + 1)
+            items = (*items[: LISTED - 1], others)
+        *first, last = items
         if not first:
             return last
         left: Inline = first[0]
@@ -144,7 +152,7 @@ def rich(*values: Inline, limit: int = SLOT_LIMIT) -> list[RichTextElement]:
     made: list[RichTextElement] = []
     for run in (run for value in values for run in _rich(value, False, limit)):
         last = made[-1] if made else None
-        if type(run) is RichText and type(last) is RichText and _style(run) == _style(last):
+        if type(run) is RichText and type(last) is RichText and _joins(last, run):
             made[-1] = RichText(last.text + run.text, run.bold, run.italic)
         else:
             made.append(run)
@@ -152,8 +160,16 @@ def rich(*values: Inline, limit: int = SLOT_LIMIT) -> list[RichTextElement]:
 
 
 def mrkdwn(*sentences: Sentence, between: str = "  ") -> str:
-    """Our sentences as mrkdwn; what fills their slots is defused."""
-    return between.join(filter(None, (_mrkdwn(sentence) for sentence in sentences)))
+    """Our sentences as mrkdwn; what fills their slots is defused.
+
+    Where they would be too long for a section, the slots get less room.
+    """
+    made = ""
+    for limit in (SLOT_LIMIT, 100, 40, 10):
+        made = between.join(filter(None, (_mrkdwn(sentence, limit) for sentence in sentences)))
+        if size(made) <= ROOM:
+            break
+    return made
 
 
 def plain(*values: Inline) -> str:
@@ -224,22 +240,23 @@ def _rich(value: Any, bold: bool, limit: int) -> Iterator[RichTextElement]:
                 yield RichText(text, bold=bold or None)
 
 
-def _style(run: RichText) -> tuple[bool | None, bool | None]:
-    return run.bold, run.italic
+def _joins(last: RichText, run: RichText) -> bool:
+    same = (last.bold, last.italic) == (run.bold, run.italic)
+    return same and size(last.text) + size(run.text) <= RUN
 
 
-def _mrkdwn(value: Any) -> str:
+def _mrkdwn(value: Any, limit: int) -> str:
     match value:
         case Sentence():
             made = []
             was_bold = False
             for piece, bold in value.pieces():
                 made.append("*" if bold != was_bold else "")
-                made.append(_mrkdwn(piece.value) if isinstance(piece, Slot) else piece)
+                made.append(_mrkdwn(piece.value, limit) if isinstance(piece, Slot) else piece)
                 was_bold = bold
             return "".join(made) + ("*" if was_bold else "")
         case Many():
-            return _mrkdwn(value.joined())
+            return _mrkdwn(value.joined(), limit)
         case Moment():
             return f"<!date^{value.timestamp()}^{value.slack_format()}|{value.fallback()}>"
         case Person() if _mentionable(value):
@@ -247,13 +264,14 @@ def _mrkdwn(value: Any) -> str:
         case UserGroup() if value.ping and _GROUP.fullmatch(value.id):
             return f"<!subteam^{value.id}>"
         case Link() if _URL.fullmatch(value.url):
-            return f"<{escape(value.url)}|{_mrkdwn(value.text) or 'link'}>"
+            label = _mrkdwn(value.text, limit).replace("|", "\u00a6") or "link"
+            return f"<{escape(value.url)}|{label}>"
         case Link() | Styled():
-            return _mrkdwn(value.text)
+            return _mrkdwn(value.text, limit)
         case str():
-            return defused(excerpt(value, SLOT_LIMIT))
+            return defused(excerpt(value, limit))
         case _:
-            return escape(_plain(value))
+            return escape(shorten(_plain(value), limit))
 
 
 def _plain(value: Any) -> str:
@@ -269,9 +287,9 @@ def _plain(value: Any) -> str:
         case Moment():
             return value.fallback()
         case Person():
-            return letters(value.name) or phrase("someone")
+            return shorten(letters(value.name), NAME) or phrase("someone")
         case UserGroup():
-            return letters(value.name) or letters(value.id)
+            return shorten(letters(value.name) or letters(value.id), NAME)
         case Link() | Styled():
             return letters(value.text)
         case bool():

@@ -90,6 +90,11 @@ def fits(text: str, blocks: Sequence[Mapping[str, Any]]) -> bool:
     return next(_message(text, blocks), None) is None
 
 
+def view_fits(view: Mapping[str, Any]) -> bool:
+    """Whether Slack would take this view."""
+    return next(_view(view), None) is None
+
+
 def characters(blocks: Sequence[Mapping[str, Any]]) -> int:
     """How much of the room of a message these blocks take."""
     return size(json.dumps(blocks, ensure_ascii=False, separators=(",", ":")))

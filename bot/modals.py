@@ -218,6 +218,13 @@ def new_card(change: Change | None, title: str) -> Button | None:
 
 def view(name: str, title: str, blocks: Blocks, ref: Ref, *, submit: str = "") -> View:
     """The whole window, checked against every limit."""
+    made = window(name, title, blocks, ref, submit=submit)
+    limits.check_view(made)
+    return made
+
+
+def window(name: str, title: str, blocks: Blocks, ref: Ref, *, submit: str = "") -> View:
+    """The whole window, not checked yet."""
     made: View = {
         "type": "modal",
         "callback_id": name[: limits.ID],
@@ -228,7 +235,6 @@ def view(name: str, title: str, blocks: Blocks, ref: Ref, *, submit: str = "") -
     }
     if submit:
         made["submit"] = _plain(submit)
-    limits.check_view(made)
     return made
 
 

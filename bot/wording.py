@@ -90,6 +90,7 @@ ENGLISH: dict[str, Entry] = {
     "or": "{first} or {last}",
     "comma": "{first}, {last}",
     "someone": "someone",
+    "others": {"1": "1 other", "other": "{count} others"},
     "nobody": "nobody yet",
     # Times: what Slack writes in the reader's zone, and the text where it does not
     "months": "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec",
@@ -304,6 +305,7 @@ ENGLISH: dict[str, Entry] = {
     "label.known": "What we know of {customer}",
     "label.open": "Open the new card of {title}",
     "label.close_unpaid": "Close unpaid: {title}",
+    "confirm.sure": "Are you sure?",
     "confirm.title": "{label} this {noun}?",
     "confirm.text": "{what}. This cannot be taken back.",
     "confirm.text.plain": "This cannot be taken back.",

@@ -1,0 +1,204 @@
+"""Whatever stands in a view, what comes out passes the gate and mentions nobody it should not."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from card_samples import CARDS, LOAN
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from test_cards import walk
+from window_samples import DETAILS, HOME, KNOWN, OUTCOME, PROGRESS, REF, REFUSALS
+
+from bot import details, home, limits, modals, notices
+from bot.cards import render
+from bot.views import (
+    AskView,
+    CardView,
+    Decides,
+    NoticeView,
+    Person,
+    Status,
+    StepLine,
+    UserGroup,
+    Vote,
+    Words,
+)
+from graphs.questions import Choice, Group, Line, Shown
+
+# A failing example may be long, and is still worth seeing
+pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
+
+NASTY = (
+    "<!channel>", "<!here>", "<@U0ALICE>", "<!subteam^S0HEADS>", "<https://evil.example|Approve>",
+    "*bold*", ":tada:", "`code`", "\u202etxet\u202c", "\u200b", "\x00", "\ud800", "\udfff", "&lt;",
+    "<!date^1^{date}|now>", "|", ">", "\n", "😀", "\\", '"', "}", "{who}", "%s", "", " ",
+)  # fmt: skip
+PIECES = st.lists(st.one_of(st.sampled_from(NASTY), st.text(max_size=20)), max_size=6).map("".join)
+TEXTS = st.one_of(
+    PIECES, st.tuples(PIECES, st.sampled_from([1, 40, 2_500])).map(lambda pair: pair[0] * pair[1])
+).map(lambda text: text[:50_000])
+PEOPLE = st.builds(
+    Person, st.sampled_from(["U0BOB", "U0ALICE", "", "<!channel>", "u1", "U0BOB>"]), TEXTS
+)
+GROUPS = st.builds(UserGroup, st.sampled_from(["S0CREDIT", "", "S0> <!here"]), TEXTS, st.booleans())
+VERBS = st.sampled_from(
+    ["approve", "approve_with_conditions", "reject", "answer", "x", "", "a" * 300]
+)
+LINES = st.builds(Line, TEXTS, st.none() | TEXTS)
+QUESTIONS = st.builds(
+    Shown,
+    title=TEXTS,
+    facts=st.lists(st.tuples(TEXTS, TEXTS), max_size=12).map(tuple),
+    groups=st.lists(
+        st.builds(
+            Group, TEXTS, st.lists(LINES, max_size=6).map(lambda few: tuple(few * 20)),
+            st.sampled_from(["bullets", "quote", "plain"]),
+        ),
+        max_size=5,
+    ).map(tuple),
+    if_approved=TEXTS, if_nobody=TEXTS, plain=TEXTS, consequence=TEXTS, running=TEXTS,
+    not_done=TEXTS, failing=TEXTS, failed=TEXTS, again=TEXTS,
+    choices=st.lists(
+        st.builds(Choice, VERBS, TEXTS, st.sampled_from(["", "primary", "danger"])), max_size=7
+    ).map(tuple),
+    asks=st.sampled_from(["decision", "answer"]),
+)  # fmt: skip
+VOTES = st.lists(
+    st.builds(Vote, PEOPLE, VERBS, st.just(LOAN.asked_at), st.none() | TEXTS, TEXTS), max_size=8
+).map(tuple)
+DECIDES = st.builds(
+    Decides, st.integers(1, 9), st.lists(GROUPS, max_size=3).map(tuple),
+    st.lists(PEOPLE, max_size=3).map(tuple), TEXTS,
+)  # fmt: skip
+HARD = settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+KNOWN_IDS = {"U0BOB", "U0ALICE", "U0DANA", "U0ERIN", "U0OSCAR", "S0CREDIT", "S0HEADS"}
+TOKENS = re.compile(r"<[^>]*>")
+OURS = re.compile(
+    r"<@U0[A-Z]+>|<!subteam\^S0[A-Z]+>|<!date\^\d+\^[^|<>]+\|[^|<>]+>|<https://sayso\.example[^|<>]*\|"
+    r"[^|<>]*>"
+)
+
+
+def assert_harmless(blocks: list[dict[str, Any]], text: str = "") -> None:
+    """No token that is not ours, no element that acts, nothing invisible."""
+    assert not TOKENS.search(text)
+    for part in walk(blocks):
+        if part.get("type") == "mrkdwn":
+            for token in TOKENS.findall(part["text"]):
+                assert OURS.fullmatch(token), token
+        assert part.get("type") not in ("broadcast", "emoji", "channel", "color")
+        for name in ("user_id", "usergroup_id"):
+            assert part.get(name) is None or part[name] in KNOWN_IDS
+    assert not re.search("[\x00\u202e\u200b]", json.dumps(blocks, ensure_ascii=False))
+
+
+@HARD
+@given(
+    QUESTIONS, PEOPLE, VOTES, DECIDES, TEXTS, TEXTS, st.sampled_from(list(CARDS)),
+    st.sampled_from(list(Status)), VERBS,
+)  # fmt: skip
+def test_a_card_of_anything_passes_the_gate_and_mentions_nobody(
+    shown: Shown, person: Person, votes: tuple[Vote, ...], decides: Decides, text: str,
+    other: str, name: str, status: Status, outcome: str,
+) -> None:  # fmt: skip
+    view = replace(
+        CARDS[name], shown=shown, requester=person, votes=votes, decides=decides, agent=text,
+        result=other, expired_as=text, customer=other, reason=text, status=status,
+        words=Words(text, other), confirm=True, version=text, outcome=outcome,
+    )  # fmt: skip
+    payload = render(view)
+    limits.check_message(payload.text, payload.blocks)
+    assert len(payload.text) <= 150
+    assert_harmless(payload.blocks, payload.text)
+    for make in (
+        modals.reject,
+        modals.approve_with_conditions,
+        modals.ask_for_changes,
+        modals.answer,
+    ):
+        assert_harmless(make(view, typed=text)["blocks"])
+    assert_harmless(modals.note(view, outcome or "x")["blocks"])
+
+
+@HARD
+@given(QUESTIONS, VOTES, TEXTS, TEXTS)
+def test_details_of_anything_pass_the_gate(
+    shown: Shown, votes: tuple[Vote, ...], text: str, other: str
+) -> None:
+    card: CardView = replace(LOAN, shown=shown, votes=votes, result=text)
+    view = replace(
+        DETAILS, card=card, written=text, graph=other, node=text, thread=other,
+        steps=(StepLine(text, other, LOAN.asked_at, 3.2, other),) * 50,
+        documents=tuple(replace(each, name=text, finding=other) for each in DETAILS.documents) * 9,
+        values={text or "a": [other] * 400, "b": {"c": text}},
+        asked=tuple(replace(each, what=other) for each in DETAILS.asked) * 9,
+    )  # fmt: skip
+    made = details.details(view)
+    limits.check_view(made)
+    assert_harmless(made["blocks"])
+    made = details.known(
+        replace(KNOWN, customer=text, facts=tuple(replace(KNOWN.facts[0], text=other, source=text)
+                                                  for _ in range(60)))
+    )  # fmt: skip
+    assert_harmless(made["blocks"])
+
+
+@HARD
+@given(TEXTS, TEXTS, PEOPLE, VOTES, st.sampled_from(list(REFUSALS)))
+def test_messages_of_anything_pass_the_gate(
+    text: str, other: str, person: Person, votes: tuple[Vote, ...], name: str
+) -> None:
+    words = Words(text, other)
+    refusal = replace(
+        REFUSALS[name], title=text, words=words, by=person, problem=other, help=text,
+        expired_as=other, keeper=person, outcome=other,
+    )  # fmt: skip
+    assert_harmless(notices.refused_view(refusal, wrote=text)["blocks"])
+    progress = replace(
+        PROGRESS, title=text, result=other, failing=other, if_nobody=text,
+        steps=(StepLine(text, "done", votes=votes), StepLine(other, "now"), StepLine(text, "next")),
+    )  # fmt: skip
+    outcome = replace(OUTCOME, title=text, result=other, votes=votes, by=person, note=text)
+    shows = [
+        notices.refused(refusal),
+        notices.progress(progress),
+        notices.ask(AskView(REF, person, text, other, text, other, text, person)),
+        notices.unclear(text, other),
+        notices.told(text),
+        notices.operator(NoticeView(text, ((412, text), (0, other)) * 9, words, other, text)),
+        *(notices.outcome(replace(outcome, kind=kind)) for kind in ("done", "rejected", "stopped")),
+    ]
+    for payload in shows:
+        if payload.blocks:
+            limits.check_message(payload.text or "x", payload.blocks)
+        assert len(payload.text) <= 150
+        assert_harmless(payload.blocks, payload.text)
+    row = replace(HOME.waiting[0], title=text, fact=other, agent=text, where=other)
+    made = home.home(replace(HOME, waiting=(row,) * 3, start_channel=text, example=other))
+    limits.check_view(made)
+    assert_harmless(made["blocks"])
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 50_000, "<!channel>" * 5_000, "\u202e" * 50_000, "😀" * 9_000]
+)
+def test_fifty_thousand_characters_in_every_text_still_make_a_card(text: str) -> None:
+    group = Group(text, (Line(text, text),) * 100)
+    shown = replace(
+        LOAN.shown, title=text, facts=((text, text),) * 20, groups=(group,) * 20,
+        if_approved=text, plain=text,
+    )  # fmt: skip
+    payload = render(replace(LOAN, shown=shown))
+    limits.check_message(payload.text, payload.blocks)
+    assert_harmless(payload.blocks, payload.text)
