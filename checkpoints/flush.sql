@@ -179,9 +179,3 @@ select true as held
 from sayso.leases
 where thread_id = $1 and epoch = $2 and owner = $3
 for no key update;
-
--- name: has_lease
--- Whether a thread belongs to somebody: then only its owner may write.
-select epoch
-from sayso.leases
-where thread_id = $1;
