@@ -31,7 +31,7 @@ from bot.house import House
 from bot.looking import Looking
 from bot.whispers import place_of, whisper
 from checkpoints.errors import SaysoError
-from graphs import audit, reviews, threads, votes
+from graphs import audit, interventions, reviews, votes
 from graphs.policy import Person, Refusal, may_decide, may_withdraw
 from graphs.reviews import Review
 from graphs.specs import Rule
@@ -203,9 +203,11 @@ class Clicks:
                     detail={"why": refusal.reason},
                 )
             elif verb == TRY_AGAIN:
-                await threads.retry(connection, review.thread_id, by=person.id, wish=house.wishes)
+                await interventions.retry(
+                    connection, review.thread_id, by=person.id, wish=house.wishes
+                )
             else:
-                await threads.withdraw(
+                await interventions.withdraw(
                     connection, review.thread_id, by=person.id, wish=house.wishes
                 )
             card = await house.renderings.card(connection, review.id)
@@ -213,7 +215,7 @@ class Clicks:
             otherwise = (
                 views.Refused.MAY_NOT_RETRY if verb == TRY_AGAIN else views.Refused.MAY_NOT_WITHDRAW
             )
-            kind = mishaps.why(refusal.reason, otherwise)
+            kind = mishaps.of_other(refusal.reason, otherwise)
             self._tell(body, views.Refusal(kind, ref=card.ref, words=card.words))
 
     def _may_retry(self, rule: Rule | None, person: Person, requester: str) -> Refusal | None:

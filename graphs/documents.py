@@ -15,8 +15,8 @@ from typing import Final
 from checkpoints.database import Connection, Database, queries
 from checkpoints.text import clean
 from graphs.errors import FileRefused
+from graphs.messages import FileRef, Message
 from graphs.ports import Fetch
-from graphs.threads import FileRef, Message
 
 SQL = queries(__file__)
 

@@ -19,10 +19,11 @@ from checkpoints.leases import Lease
 from checkpoints.text import clean
 from graphs import audit, documents, mailbox, reviews, settling, threads
 from graphs.mailbox import Row
+from graphs.messages import Message
 from graphs.plays import Side
 from graphs.ports import Fetch
 from graphs.registry import LoadedGraph
-from graphs.threads import Message, Thread
+from graphs.threads import Thread
 from memory import customers
 
 Taken: TypeAlias = tuple[str, bytes, str | None]

@@ -35,12 +35,13 @@ from checkpoints.text import clean
 from graphs import documents, routings
 from graphs.feeding import Plan, State, plan, resume_map
 from graphs.mailbox import Row
+from graphs.messages import Message
 from graphs.plain import digest, plain
 from graphs.registry import Graph, LoadedGraph
 from graphs.reviews import Asked
 from graphs.steps import Told
 from graphs.templates import fill
-from graphs.threads import Message, Thread
+from graphs.threads import Thread
 from memory.store import CustomerStore
 
 MAX_ERROR_CHARACTERS: Final = 1_000

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from checkpoints.database import Connection
 
 if TYPE_CHECKING:
-    from graphs.threads import FileRef
+    from graphs.messages import FileRef
 
 CARD: Final = "card"  # id: a review whose audience is the reviewers
 ASK: Final = "ask"  # id: a review whose audience is the requester

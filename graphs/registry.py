@@ -20,9 +20,9 @@ from langgraph.graph import StateGraph
 from langgraph.pregel import Pregel
 
 from graphs.errors import GraphNotLoaded, UnknownGraph
+from graphs.messages import Message
 from graphs.reviews import Audience
 from graphs.specs import GraphSpec
-from graphs.threads import Message
 
 Graph: TypeAlias = Pregel[Any, Any, Any, Any]
 Intake: TypeAlias = Callable[[Message], tuple[Any, str | None]]

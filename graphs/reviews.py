@@ -30,7 +30,7 @@ from graphs.questions import Shown, shown
 from graphs.specs import GraphSpec, Rule
 
 if TYPE_CHECKING:
-    from graphs.threads import Message
+    from graphs.messages import Message
 
 SQL = queries(__file__)
 JSON: TypeAlias = Any

@@ -24,3 +24,12 @@ update sayso.steps
 set status = 'waiting'
 where thread_id = $1
   and status = 'running';
+
+-- name: running
+-- The step that runs now, or ran when its owner was lost.
+select node
+from sayso.steps
+where thread_id = $1
+  and status = 'running'
+order by number desc
+limit 1;

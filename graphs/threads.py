@@ -23,10 +23,10 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from checkpoints import leases
 from checkpoints.database import Connection, Database, Row, queries
@@ -34,14 +34,14 @@ from checkpoints.errors import Conflict
 from checkpoints.text import clean, clean_json
 from graphs import audit, mailbox, ports, reviews
 from graphs.errors import UnknownThread
+from graphs.messages import FileRef as FileRef
+from graphs.messages import Message as Message
 from graphs.plain import written
 from graphs.ports import Wish, no_wish
 from memory import customers
 
 SQL = queries(__file__)
 JSON: TypeAlias = Any
-
-MAX_TEXT_CHARACTERS: Final = 40_000
 
 
 class Status(StrEnum):
@@ -55,46 +55,6 @@ class Status(StrEnum):
     PARKED = "parked"
     DONE = "done"
     CANCELLED = "cancelled"
-
-
-@dataclass(frozen=True)
-class FileRef:
-    """A file as the chat named it; the worker fetches it and then knows its `document_id`."""
-
-    id: str
-    name: str
-    size: int
-    url: str
-    media_type: str = ""
-    document_id: str | None = None
-
-
-@dataclass(frozen=True)
-class Message:
-    """What somebody wrote, with files; the value that a graph's `intake` is given.
-
-    When the intake sees it, every file has been stored and has its `document_id`.
-    """
-
-    text: str
-    sender: str | None = None
-    files: tuple[FileRef, ...] = ()
-
-    def document_ids(self) -> list[str]:
-        """The ids of the stored files, in their order."""
-        return [file.document_id for file in self.files if file.document_id is not None]
-
-    def to_json(self) -> dict[str, Any]:
-        """The message as a mailbox row keeps it; text is cleaned and capped."""
-        value = asdict(replace(self, text=self.text[:MAX_TEXT_CHARACTERS]))
-        cleaned: dict[str, Any] = clean_json(value)
-        return cleaned
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Message:
-        """The message of a mailbox row."""
-        files = tuple(FileRef(**file) for file in value.get("files", ()))
-        return cls(text=value["text"], sender=value.get("sender"), files=files)
 
 
 @dataclass(frozen=True)
@@ -159,29 +119,6 @@ class Said:
     kind: Literal["answer", "kept", "queued", "finished", "again"]
     review_id: int | None = None
     message_id: int | None = None  # the mailbox row; None where nothing was stored
-
-
-@dataclass(frozen=True)
-class Retried:
-    """The thread tries again; `status` is what it was before."""
-
-    status: Status
-
-
-@dataclass(frozen=True)
-class Cancelled:
-    """The thread was ended. `running` names the step that was running, if any: what it was doing
-    outside cannot be called back."""
-
-    running: str | None
-    withdrawn: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
-class NotPossible:
-    """The thread is in a state in which this cannot be done; nothing was changed."""
-
-    status: Status
 
 
 async def start(
@@ -342,95 +279,6 @@ async def messages(connection: Connection | Database, thread_id: str) -> list[Me
     return [Message.from_json(row["message"]) for row in rows]
 
 
-async def retry(
-    connection: Connection,
-    thread_id: str,
-    *,
-    by: str,
-    wish: Wish = no_wish,
-) -> Retried | NotPossible:
-    """Try again: a failed thread goes on at the step that failed, a parked or held one is let go.
-
-    One that waits for its next attempt makes it now. Whether `by` may is the caller's check.
-
-    Raises:
-        UnknownThread
-    """
-    woken = await leases.lock(connection, thread_id)
-    row = await connection.fetchrow(SQL.lock, thread_id)
-    if row is None:
-        raise UnknownThread(thread_id)
-    before = await get(connection, thread_id)
-    mended = before.status in (Status.FAILED, Status.PARKED, Status.HELD)
-    if not mended and not await mailbox.hurry(connection, thread_id):
-        return NotPossible(before.status)
-    if mended:
-        await connection.execute(SQL.clear_mark, thread_id)
-        if before.status is Status.PARKED:
-            await leases.seize(connection, thread_id)
-            await leases.forgive(connection, thread_id)
-        await mailbox.put(connection, thread_id, "retry", unwoken=not woken)
-    if woken:
-        await leases.wake(connection, thread_id)
-    await audit.record(
-        connection, "thread.retried", actor=by, thread_id=thread_id,
-        detail={"was": before.status},
-    )  # fmt: skip
-    await _show(connection, thread_id, wish)
-    return Retried(before.status)
-
-
-async def cancel(
-    connection: Connection,
-    thread_id: str,
-    *,
-    by: str,
-    reason: str = "",
-    what: Literal["cancelled", "withdrawn"] = "cancelled",
-    wish: Wish = no_wish,
-) -> Cancelled | NotPossible:
-    """End a thread now: its owner is cut off, its open reviews are withdrawn.
-
-    `what` is "withdrawn" where the requester took the request back. Whether `by` may is the
-    caller's check.
-
-    Raises:
-        UnknownThread
-    """
-    before = await get(connection, thread_id)
-    if before.status in (Status.DONE, Status.CANCELLED):
-        return NotPossible(before.status)
-    await leases.seize(connection, thread_id)
-    if await connection.fetchval(SQL.mark, thread_id, "cancelled", clean(reason) or what) is None:
-        return NotPossible((await get(connection, thread_id)).status)
-    running = await connection.fetchval(SQL.running_step, thread_id)
-    closed = await reviews.withdraw_all(connection, thread_id, because=clean(reason) or what)
-    await mailbox.consume_all(connection, thread_id)
-    await audit.record(
-        connection, f"thread.{what}", actor=by, thread_id=thread_id,
-        detail={"reason": reason, "was": before.status, "running": running, "withdrew": closed},
-    )  # fmt: skip
-    await _show(connection, thread_id, wish)
-    await wish(connection, ports.OUTCOME, thread_id)
-    return Cancelled(running, tuple(closed))
-
-
-async def withdraw(
-    connection: Connection,
-    thread_id: str,
-    *,
-    by: str,
-    reason: str = "",
-    wish: Wish = no_wish,
-) -> Cancelled | NotPossible:
-    """Take the request back: `cancel` by whom it belongs to.
-
-    Raises:
-        UnknownThread
-    """
-    return await cancel(connection, thread_id, by=by, reason=reason, what="withdrawn", wish=wish)
-
-
 async def _answer(
     connection: Connection,
     review: reviews.Review,
@@ -465,13 +313,6 @@ async def _answer(
     await wish(connection, ports.ASK, str(review.id))
     await wish(connection, ports.PROGRESS, review.thread_id)
     return Said("answer", review.id, stored)
-
-
-async def _show(connection: Connection, thread_id: str, wish: Wish) -> None:
-    """Wish everything that shows the thread shown anew."""
-    for review_id, audience in await reviews.shown_of_thread(connection, thread_id):
-        await wish(connection, ports.CARD if audience == "reviewers" else ports.ASK, str(review_id))
-    await wish(connection, ports.PROGRESS, thread_id)
 
 
 async def _read(

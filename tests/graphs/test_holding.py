@@ -12,7 +12,7 @@ from langgraph.types import interrupt
 from pydantic import BaseModel
 
 from checkpoints.postgres import PostgresSaver
-from graphs import audit, history, mailbox, reviews, threads
+from graphs import audit, history, interventions, mailbox, reviews
 from tests.graphs.conftest import House, loaded, until
 from tests.graphs.test_runner import State, line, loan
 
@@ -122,7 +122,7 @@ async def test_a_type_that_the_schema_does_not_show_holds_the_thread_until_it_is
     mended = house(loaded("shows", graph, types=(named,)))
     async with mended.working():
         async with mended.database.transaction() as connection:
-            await threads.retry(connection, thread_id, by="U0OSCAR")
+            await interventions.retry(connection, thread_id, by="U0OSCAR")
         await mended.until(thread_id, "paused")
         (review,) = await mended.open_reviews(thread_id)
         await mended.vote(review.id, "yes")

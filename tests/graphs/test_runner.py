@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from checkpoints import leases
 from checkpoints.database import Database
 from checkpoints.errors import DatabaseAway
-from graphs import audit, documents, reviews, routings, steps, threads
+from graphs import audit, documents, interventions, reviews, routings, steps, threads
 from graphs.errors import FileRefused
 from graphs.runner import Limits
 from graphs.templates import Template
@@ -224,7 +224,7 @@ async def test_the_schedule_of_retries_then_failed_then_try_again(
         assert ("notice", f"thread:{thread_id}") in here.wished
         broken.clear()
         async with here.database.transaction() as connection:
-            await threads.retry(connection, thread_id, by="U0OSCAR", wish=here.wish)
+            await interventions.retry(connection, thread_id, by="U0OSCAR", wish=here.wish)
         done = await here.until(thread_id, "done")
     assert done.error is None
     assert len(calls) == 4
@@ -286,8 +286,8 @@ async def test_a_stale_owner_is_cut_off_and_writes_nothing_more(
         thread_id = await here.start("loan")
         await until(lambda: asyncio.to_thread(begun.wait, 0.1))
         async with here.database.transaction() as connection:
-            got = await threads.cancel(connection, thread_id, by="U0OSCAR", reason="stop")
-        assert got == threads.Cancelled("slow", ())
+            got = await interventions.cancel(connection, thread_id, by="U0OSCAR", reason="stop")
+        assert got == interventions.Cancelled("slow", ())
         assert await asyncio.to_thread(ended.wait, 10)
 
         async def let_go() -> bool:
@@ -410,7 +410,7 @@ async def test_a_thread_that_ends_its_workers_five_times_is_parked_and_can_be_le
         assert "5 times" in (parked.mark_reason or "")
         assert ("notice", f"thread:{thread_id}") in here.wished
         async with database.transaction() as connection:
-            await threads.retry(connection, thread_id, by="U0OSCAR")
+            await interventions.retry(connection, thread_id, by="U0OSCAR")
         await here.until(thread_id, "paused")
 
 
@@ -515,7 +515,7 @@ async def test_a_message_is_taken_in_once_and_its_customer_never_changes(
         failed = await here.until(thread_id, "failed")
         assert failed.customer_name == "Asha Traders"
         async with here.database.transaction() as connection:
-            await threads.retry(connection, thread_id, by="U0BOB")
+            await interventions.retry(connection, thread_id, by="U0BOB")
         await here.until(thread_id, "running", "queued")
         await here.until(thread_id, "failed")
     assert len(calls) == 1

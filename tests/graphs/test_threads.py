@@ -10,7 +10,7 @@ import pytest
 
 from checkpoints import leases
 from checkpoints.database import Database
-from graphs import audit, mailbox, reviews, threads
+from graphs import audit, interventions, mailbox, reviews, threads
 from graphs.errors import UnknownThread
 from graphs.threads import FileRef, Message, Status
 from memory import customers
@@ -138,18 +138,18 @@ async def test_cancelling_puts_the_owner_out_and_withdraws_what_is_open(
         )
     assert (await threads.get(here.database, thread_id)).status is Status.RUNNING
     async with here.database.transaction() as connection:
-        got = await threads.cancel(
+        got = await interventions.cancel(
             connection, thread_id, by="U0OSCAR", reason="a mistake", wish=here.wish
         )
-    assert got == threads.Cancelled(None, (review.id,))
+    assert got == interventions.Cancelled(None, (review.id,))
     thread = await threads.get(here.database, thread_id)
     assert (thread.status, thread.mark_reason) == (Status.CANCELLED, "a mistake")
     assert (await reviews.get(here.database, review.id)).status == "withdrawn"
     assert await mailbox.waiting(here.database, thread_id) == []
     async with here.database.transaction() as connection:
         assert await leases.extend(connection, [lease.fence], 60) == set()
-        again = await threads.withdraw(connection, thread_id, by="U0BOB")
-    assert again == threads.NotPossible(Status.CANCELLED)
+        again = await interventions.withdraw(connection, thread_id, by="U0BOB")
+    assert again == interventions.NotPossible(Status.CANCELLED)
     whats = [entry.what for entry in await audit.of_thread(here.database, thread_id)]
     assert whats == ["thread.started", "thread.cancelled"]
 
@@ -162,15 +162,15 @@ async def test_retry_lets_go_what_failed_was_held_or_parked_and_nothing_else(
 
     async def again() -> Any:
         async with here.database.transaction() as connection:
-            return await threads.retry(connection, thread_id, by="U0OSCAR", wish=here.wish)
+            return await interventions.retry(connection, thread_id, by="U0OSCAR", wish=here.wish)
 
-    assert await again() == threads.NotPossible(Status.QUEUED)
+    assert await again() == interventions.NotPossible(Status.QUEUED)
     await here.database.execute("update sayso.mailbox set consumed_at = now()")
     for mark in ("failed", "held", "parked"):
         await here.database.execute("update sayso.threads set mark = $1", mark)
         await here.database.execute("update sayso.leases set crashes = 5")
         assert (await threads.get(here.database, thread_id)).status == mark
-        assert await again() == threads.Retried(Status(mark))
+        assert await again() == interventions.Retried(Status(mark))
         assert (await threads.get(here.database, thread_id)).status is Status.QUEUED
         assert [r.kind for r in await mailbox.waiting(here.database, thread_id)] == ["retry"]
         await here.database.execute("update sayso.mailbox set consumed_at = now()")
@@ -186,7 +186,9 @@ async def test_try_again_now_makes_the_next_attempt_due(house: Callable[..., Hou
         await mailbox.put(connection, thread_id, "retry", due_in_seconds=600)
     assert await mailbox.waiting(here.database, thread_id) == []
     async with here.database.transaction() as connection:
-        assert isinstance(await threads.retry(connection, thread_id, by="U0BOB"), threads.Retried)
+        assert isinstance(
+            await interventions.retry(connection, thread_id, by="U0BOB"), interventions.Retried
+        )
     assert [r.kind for r in await mailbox.waiting(here.database, thread_id)] == ["retry"]
 
 

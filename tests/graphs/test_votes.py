@@ -11,7 +11,7 @@ import pytest
 
 from checkpoints import leases
 from checkpoints.database import Database
-from graphs import audit, mailbox, reviews, threads, votes
+from graphs import audit, interventions, mailbox, reviews, votes
 from graphs.policy import Reason
 from graphs.specs import People, Rule
 from tests.graphs.conftest import House, until, voter
@@ -230,7 +230,9 @@ async def test_withdrawn_cancelled_held_and_unknown_reviews_each_say_so(
     )
     assert await here.vote(review.id, APPROVE) == votes.Held("held")
     async with here.database.transaction() as connection:
-        await threads.cancel(connection, review.thread_id, by="U0OSCAR", reason="no longer needed")
+        await interventions.cancel(
+            connection, review.thread_id, by="U0OSCAR", reason="no longer needed"
+        )
     assert await here.vote(review.id, APPROVE) == votes.Withdrawn("no longer needed")
 
 
