@@ -41,7 +41,7 @@ ACCOUNT: Final = "sayso-db"
 SUPERUSER: Final = "postgres"
 START_SECONDS: Final = 60
 LOCK_SECONDS: Final = 90
-ORPHANS_SECONDS: Final = 5
+ORPHANS_SECONDS: Final = 30
 SOCKET_PATH_LIMIT: Final = 100  # bytes; the kernel's sun_path holds 108 with the file's name
 _SOCKET: Final = ".s.PGSQL.5432"
 
