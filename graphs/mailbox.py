@@ -9,6 +9,7 @@ truth, and settle computes from them when the thread is ready again.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +17,7 @@ from typing import Any, Literal, TypeAlias
 
 from checkpoints import leases
 from checkpoints.database import Connection, Database, queries
+from checkpoints.errors import Conflict
 
 SQL = queries(__file__)
 Kind: TypeAlias = Literal["start", "answer", "say", "retry"]
@@ -127,6 +129,7 @@ async def wake_unwoken(connection: Connection, limit: int = 100) -> int:
     rows = await connection.fetch(SQL.unwoken, limit)
     # In id order, as every place that takes several leases.
     for thread_id in sorted({row["thread_id"] for row in rows}):
-        await leases.wake(connection, thread_id)
+        with contextlib.suppress(Conflict):  # a thread without a lease: nobody can run it
+            await leases.wake(connection, thread_id)
     await connection.execute(SQL.woken, [row["id"] for row in rows])
     return len(rows)

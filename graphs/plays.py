@@ -17,7 +17,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphDrained, is_invalid_resume
 from langgraph.runtime import RunControl
-from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
+from langgraph.types import Command
 
 from checkpoints import leases
 from checkpoints.database import Database
@@ -33,19 +33,24 @@ from checkpoints.failpoints import reached
 from checkpoints.postgres import PostgresSaver
 from checkpoints.text import clean
 from graphs import documents, routings
-from graphs.feeding import Plan, State, plan, resume_map
+from graphs.feeding import Plan, plan, resume_map
 from graphs.mailbox import Row
 from graphs.messages import Message
-from graphs.plain import digest, plain
 from graphs.registry import Graph, LoadedGraph
 from graphs.reviews import Asked
+from graphs.states import (
+    MAX_ERROR_CHARACTERS,
+    Broke,
+    asked_of,
+    outcome_of,
+    read,
+    stopped,
+    stored_error,
+)
 from graphs.steps import Told
-from graphs.templates import fill
 from graphs.threads import Thread
 from memory.store import CustomerStore
 
-MAX_ERROR_CHARACTERS: Final = 1_000
-MAX_OUTCOME_CHARACTERS: Final = 3_000
 STRICT_RESUME: Final = "__pregel_strict_resume"
 DECISIONS: Final = "sayso"
 
@@ -106,17 +111,6 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Broke:
-    """Why the run ended badly; `rejected` where a node did not take its answer."""
-
-    node: str
-    type: str
-    message: str
-    permanent: bool = False
-    rejected: bool = False
-
-
-@dataclass(frozen=True)
 class Played:
     """Where the thread rests after the play.
 
@@ -159,10 +153,10 @@ async def play(side: Side, order: Order) -> Played:
     config = _config(side, order)
     graph = _bound(side, order)
     seen = await graph.aget_state(config, subgraphs=True)
-    broke = _stored_error(seen)
-    hashes = {asked.interrupt_id: asked.hash for asked in _asked(seen, side)}
+    broke = stored_error(seen)
+    hashes = {asked.interrupt_id: asked.hash for asked in asked_of(seen, side.saver.serde)}
     rows = [row for row in order.rows if _is_for(row, hashes)]
-    planned = plan(await _state(graph, config, seen), rows)
+    planned = plan(await read(graph, config, seen), rows)
     checkpoints: dict[int, str] = {}
     drained = False
     if planned.do != "settle":
@@ -174,17 +168,17 @@ async def play(side: Side, order: Order) -> Played:
             drained = True
         reached("run.after")
         seen = await graph.aget_state(_reading(config), subgraphs=True)
-    asked = tuple(_asked(seen, side))
+    asked = tuple(asked_of(seen, side.saver.serde))
     head = seen.config.get("configurable", {}).get("checkpoint_id") if seen.created_at else None
     if not (asked or broke or drained) and seen.next and head is not None:
-        asked = (_breakpoint(seen, head, graph),)
+        asked = (stopped(seen, head, graph),)
     return Played(
         plan=planned,
         asked=asked,
         head=head,
         next=tuple(seen.next),
         broke=broke,
-        outcome=None if (asked or broke or seen.next) else _outcome(order.loaded, seen.values),
+        outcome=None if (asked or broke or seen.next) else outcome_of(order.loaded, seen.values),
         checkpoints=checkpoints,
         drained=drained,
     )
@@ -294,131 +288,6 @@ def _store(side: Side, order: Order) -> Any:
     return side.store.rooted(("graphs", thread.graph), fence=order.fence)
 
 
-def _is_for(row: Row, hashes: Mapping[str, str]) -> bool:
-    """Whether an answer is for the very question that is pending under its interrupt.
-
-    A node that runs again may ask something else under the same id; an answer to other words is
-    not fed, settle sets it aside and asks anew.
-    """
-    if row.kind != "answer" or row.interrupt_id is None:
-        return True
-    return hashes.get(row.interrupt_id, row.question_hash) == row.question_hash
-
-
-async def _state(graph: Graph, config: RunnableConfig, seen: StateSnapshot) -> State:
-    head = seen.config.get("configurable", {}).get("checkpoint_id")
-    if seen.created_at is None or head is None:
-        return State(fresh=True)
-    pending = frozenset(interrupt.id for interrupt in seen.interrupts)
-    failed = any(_error_of(task) is not None for task in seen.tasks)
-    unfinished = any(
-        _error_of(task) is None and not task.interrupts and task.result is None
-        for task in seen.tasks
-    )
-    stopped = unfinished and not failed and not pending
-    metadata = cast(Mapping[str, Any], seen.metadata or {})
-    run_id = metadata.get("run_id")
-    return State(
-        fresh=False,
-        pending=pending,
-        failed=failed,
-        unfinished=unfinished,
-        breakpoint=await _stopped_at(graph, seen, str(head)) if stopped else None,
-        run_id=str(run_id) if run_id is not None else None,
-    )
-
-
-async def _stopped_at(graph: Graph, seen: StateSnapshot, head: str) -> str | None:
-    """The id of the static breakpoint at which the head rests, if it is one.
-
-    Running on from there would pass it without anybody having been asked.
-    """
-    if _hits(graph.interrupt_before_nodes, seen.next):
-        return _breakpoint_id(head)
-    if graph.interrupt_after_nodes and seen.parent_config is not None:
-        before = await graph.aget_state(seen.parent_config)
-        if _hits(graph.interrupt_after_nodes, before.next):
-            return _breakpoint_id(head)
-    return None
-
-
-def _hits(nodes: Any, names: tuple[str, ...]) -> bool:
-    return bool(names) and (nodes == "*" or any(name in nodes for name in names))
-
-
-def _breakpoint_id(head: str) -> str:
-    return f"breakpoint:{head}"
-
-
-def _breakpoint(seen: StateSnapshot, head: str, graph: Graph) -> Asked:
-    before = [name for name in seen.next if _hits(graph.interrupt_before_nodes, (name,))]
-    node = (before or list(seen.next))[0]
-    return Asked(
-        interrupt_id=_breakpoint_id(head),
-        node=node,
-        checkpoint_id=head,
-        question=None,
-        hash=digest({"before": list(seen.next), "values": seen.values}),
-        kind="breakpoint",
-    )
-
-
-def _asked(seen: StateSnapshot, side: Side) -> Iterator[Asked]:
-    """The pending interrupts, each once, with the path of the node that asks."""
-    pending = {interrupt.id for interrupt in seen.interrupts}
-    head = str(seen.config.get("configurable", {}).get("checkpoint_id", ""))
-    for path, interrupt in _walk(seen, ()):
-        if interrupt.id not in pending:
-            continue
-        pending.discard(interrupt.id)
-        question = plain(interrupt.value)
-        schema = interrupt.response_schema
-        yield Asked(
-            interrupt_id=interrupt.id,
-            node="/".join(path),
-            checkpoint_id=head,
-            question=question,
-            hash=digest(question),
-            schema=plain(schema) if isinstance(schema, Mapping) else None,
-            exact=_exact(side, interrupt.value),
-        )
-
-
-def _walk(
-    seen: StateSnapshot, path: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], Interrupt]]:
-    for task in seen.tasks:
-        if isinstance(task.state, StateSnapshot):  # the deepest path names the node that asks
-            yield from _walk(task.state, (*path, task.name))
-        for interrupt in task.interrupts:
-            yield (*path, task.name), interrupt
-
-
-def _exact(side: Side, value: Any) -> tuple[str, bytes] | None:
-    try:
-        return side.saver.serde.dumps_typed(value)
-    except Exception:  # the safe JSON is there; a question is never a reason to fail
-        return None
-
-
-def _error_of(task: PregelTask) -> str | None:
-    """The error that a task ended with. One that was cut has a CancelledError stored, which is
-    none: it was a stop of ours, or a neighbour's failure, and the task has to run again."""
-    text = str(task.error) if task.error is not None else None
-    return None if text is not None and text.startswith("CancelledError") else text
-
-
-def _stored_error(seen: StateSnapshot) -> Broke | None:
-    """The error of an earlier run that nobody has settled."""
-    for task in seen.tasks:
-        if (error := _error_of(task)) is not None:
-            text = clean(error)[:MAX_ERROR_CHARACTERS]
-            kind, _, rest = text.partition("(")
-            message = rest.removesuffix(")").strip("'\"") if rest else text
-            return Broke(task.name, kind or "Error", message or kind)
-    return None
-
-
 @dataclass
 class _Heard:
     """What the stream said so far; `step` are the nodes of the step that runs."""
@@ -472,17 +341,12 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         each = each.__cause__ or each.__context__
 
 
-def _outcome(loaded: LoadedGraph, values: Any) -> str | None:
-    """What came of it: the graph's template over the final state, else the last AI message."""
-    if loaded.spec.outcome:
-        try:
-            return clean(fill(loaded.spec.outcome, plain(values)))[:MAX_OUTCOME_CHARACTERS] or None
-        except Exception:
-            return None
-    messages = values.get("messages") if isinstance(values, Mapping) else None
-    last = messages[-1] if isinstance(messages, list) and messages else None
-    if getattr(last, "type", None) != "ai":
-        return None
-    text = getattr(last, "text", "")
-    text = text() if callable(text) else text
-    return clean(str(text))[:MAX_OUTCOME_CHARACTERS] or None
+def _is_for(row: Row, hashes: Mapping[str, str]) -> bool:
+    """Whether an answer is for the very question that is pending under its interrupt.
+
+    A node that runs again may ask something else under the same id; an answer to other words is
+    not fed, settle sets it aside and asks anew.
+    """
+    if row.kind != "answer" or row.interrupt_id is None:
+        return True
+    return hashes.get(row.interrupt_id, row.question_hash) == row.question_hash

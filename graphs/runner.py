@@ -10,15 +10,7 @@ the run's configuration, and every checkpoint write names it; a refused write, a
 finds the lease gone, or a word that it was seized cancels the run at once, and nothing more is
 written.
 
-**What ends a play**, and what is done then:
-
-    it rests (asked, failed, at its end)   settle, one transaction (`graphs/settling.py`)
-    it was drained or cut by a stop        handed back: ready for the next owner, no crash counted
-    the lease is somebody else's           nothing
-    the database was away                  handed back for a little later; if even that fails, the
-                                           lease runs out and the next owner reads the state
-    its state names a blocked type         held, and the operators are told
-    it crashed its workers five times      parked, and the operators are told
+What ends a play, and what is done then, stands in `graphs/ownership.py`.
 
 **No lost wake-up.** A notification is a hint; every second, with jitter, the runner looks itself.
 """
@@ -31,84 +23,33 @@ import random
 import socket
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import structlog
-from langgraph.runtime import RunControl
 
 from checkpoints import leases
 from checkpoints.database import Database
 from checkpoints.errors import (
-    BlockedType,
     DatabaseAway,
     LockTimeout,
-    LostCheckpoint,
     SaysoError,
     StaleOwner,
 )
-from checkpoints.failpoints import reached
 from checkpoints.leases import Lease
 from checkpoints.postgres import PostgresSaver
-from graphs import mailbox, orders, ports, settling, steps, threads
+from graphs import mailbox
 from graphs.errors import LoopStuck
-from graphs.feeding import Plan
-from graphs.loops import Cut, GraphLoop, Job
-from graphs.plays import Broke, MakeSaver, Order, Played, Side, open_side, play
+from graphs.loops import GraphLoop
+from graphs.ownership import Limits as Limits
+from graphs.ownership import Owner, Ownership
+from graphs.plays import MakeSaver, open_side
 from graphs.policy import Policy
 from graphs.ports import Fetch, Wish, no_fetch, no_wish
-from graphs.registry import LoadedGraph, Registry
-from graphs.steps import Told
-from graphs.threads import Thread
+from graphs.registry import Registry
 
 log = structlog.get_logger(__name__)
 
-SETTLE_RETRY_SECONDS: Final = 0.2
-AWAY_SECONDS: Final = 2.0
 WORKING_SHARE: Final = 10  # a busy worker gives way for one tenth of the time, at most
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How long and how many; tests and chaos run with a lease of one second."""
-
-    lease_seconds: float = 20.0
-    poll_seconds: float = 1.0
-    at_once: int = 64
-    drain_seconds: float = 20.0
-    cut_seconds: float = 5.0
-    stuck_seconds: float = 600.0
-    pool_size: int = 10
-    statement_cache: int = 256
-    crashes_to_park: int = 5
-
-
-@dataclass
-class _Run:
-    """One thread that this worker owns now."""
-
-    lease: Lease
-    control: RunControl = field(default_factory=RunControl)
-    job: Job[Any] | None = None
-    lost: bool = False
-    failure: SaysoError | None = None
-    running: dict[str, str] = field(default_factory=dict)
-    task: asyncio.Task[None] | None = None
-
-    @property
-    def alone(self) -> bool:
-        return self.lease.crashes >= leases.ALONE_FROM_CRASHES
-
-    def cut(self) -> None:
-        """Cancel what runs, if something does."""
-        if self.job is not None:
-            self.job.cancel()
-
-    def lose(self) -> None:
-        """The lease is somebody else's: run nothing more, write nothing more."""
-        self.lost = True
-        self.cut()
 
 
 class Runner:
@@ -143,8 +84,8 @@ class Runner:
         self._make_saver = make_saver or _postgres_saver
         self.owner = owner or f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._loop = GraphLoop()
-        self._side: Side | None = None
-        self._runs: dict[str, _Run] = {}
+        self._hands: Owner | None = None
+        self._runs: dict[str, Ownership] = {}
         self._stopping = asyncio.Event()
         self._look = asyncio.Event()
         self._engine: asyncio.AbstractEventLoop | None = None
@@ -174,7 +115,7 @@ class Runner:
             Whatever ended one of the duties.
         """
         self._engine = asyncio.get_running_loop()
-        self._side = await self._loop.open(
+        side = await self._loop.open(
             lambda: open_side(
                 self._database.url,
                 self._make_saver,
@@ -182,6 +123,16 @@ class Runner:
                 size=self._limits.pool_size,
                 statement_cache=self._limits.statement_cache,
             )
+        )
+        self._hands = Owner(
+            self._database,
+            self._registry,
+            policy=self._policy,
+            limits=self._limits,
+            wish=self._wish,
+            fetch=self._fetch,
+            loop=self._loop,
+            side=side,
         )
         duties = [
             asyncio.create_task(self._claim_for_ever(), name="claims"),
@@ -262,12 +213,13 @@ class Runner:
         return await leases.waits_alone(connection, self._registry.scopes(self._team))
 
     def _begin(self, lease: Lease) -> None:
-        run = _Run(lease)
+        assert self._hands is not None  # noqa: S101  run() made them
+        run = Ownership(lease)
         self._runs[lease.thread_id] = run
-        run.task = asyncio.create_task(self._own(run), name=f"own {lease.thread_id}")
+        run.task = asyncio.create_task(self._hands.own(run), name=f"own {lease.thread_id}")
         run.task.add_done_callback(lambda _: self._ended(run))
 
-    def _ended(self, run: _Run) -> None:
+    def _ended(self, run: Ownership) -> None:
         self._runs.pop(run.lease.thread_id, None)
         self._look.set()
 
@@ -330,161 +282,6 @@ class Runner:
     def _nodes(self) -> tuple[str, ...]:
         return tuple(node for run in self._runs.values() for node in run.running.values())
 
-    # One thread, from claim to release
-
-    async def _own(self, run: _Run) -> None:
-        lease = run.lease
-        logger = log.bind(thread=lease.thread_id, epoch=lease.fence.epoch)
-        if lease.taken_over:
-            logger.warning("thread.taken_over", crashes=lease.crashes)
-        try:
-            await self._advance(run)
-        except StaleOwner:
-            logger.info("thread.lost")
-        except (BlockedType, LostCheckpoint) as unreadable:
-            logger.error("thread.held", why=str(unreadable))
-            await self._aside(run, "held", str(unreadable))
-        except Cut:
-            await self._hand_back(run, 0.0)
-        except (DatabaseAway, LockTimeout) as error:
-            logger.warning("thread.handed_back", why=str(error))
-            await self._hand_back(run, AWAY_SECONDS)
-        except Exception:
-            # A mistake of ours and not of the graph: let it be seen, and do not spin on it.
-            logger.exception("thread.not_advanced")
-            await self._hand_back(run, self._limits.lease_seconds)
-
-    async def _advance(self, run: _Run) -> None:
-        """Prepare, play, settle."""
-        lease = run.lease
-        thread = await threads.get(self._database, lease.thread_id)
-        if thread.status in (threads.Status.CANCELLED, threads.Status.HELD, threads.Status.PARKED):
-            async with self._database.transaction() as connection:
-                await leases.hold(connection, lease.fence)
-                await leases.release(connection, lease.fence, seq=lease.seq)
-            return
-        if lease.crashes >= self._limits.crashes_to_park:
-            why = f"its worker ended {lease.crashes} times in a row while it ran"
-            await self._aside(run, "parked", why)
-            return
-        loaded = self._registry.get(thread.graph)
-        played, thread = await self._played(run, thread, loaded)
-        if played.drained:
-            await self._hand_back(run, 0.0)
-            return
-        reached("settle.before")
-        await self._settle(run, thread, loaded, played)
-        reached("settle.after")
-
-    async def _played(
-        self, run: _Run, thread: Thread, loaded: LoadedGraph
-    ) -> tuple[Played, Thread]:
-        assert self._side is not None  # noqa: S101
-        side = self._side
-        try:
-            prepared = await orders.prepare(
-                self._database,
-                run.lease,
-                thread,
-                loaded,
-                fetch=self._fetch,
-                take_in=lambda message: self._over_there(
-                    run, orders.take_in(side, loaded, message), "intake"
-                ),
-            )
-        except orders.IntakeFailed as failed:
-            broke = Broke("intake", failed.type, failed.message)
-            return Played(Plan("input"), head=thread.head, broke=broke), thread
-        telling = _Telling(self._database, thread.id, run, self._wish)
-        engine = asyncio.get_running_loop()
-        order = Order(
-            thread=prepared.thread,
-            loaded=loaded,
-            fence=run.lease.fence,
-            rows=prepared.rows,
-            input=prepared.input,
-            values=prepared.values,
-            turns=prepared.turns,
-            decisions=prepared.decisions,
-            control=run.control,
-            tell=lambda told: _safely(engine, telling.hear, told),
-        )
-        try:
-            return await self._over_there(run, play(side, order), f"play {thread.id}"), order.thread
-        finally:
-            await telling.close()
-
-    async def _over_there(self, run: _Run, coroutine: Coroutine[Any, Any, Any], name: str) -> Any:
-        """Run on the graphs' loop, so that a stop or a lost lease can cut it."""
-        run.job = self._loop.run(coroutine, name)
-        if run.lost:
-            run.job.cancel()
-        try:
-            return await run.job.done()
-        except Cut:
-            if run.lost:
-                raise StaleOwner(run.lease.thread_id, run.lease.fence.epoch) from None
-            if run.failure is not None:
-                raise run.failure from None
-            raise
-        finally:
-            run.job = None
-
-    async def _settle(self, run: _Run, thread: Thread, loaded: LoadedGraph, played: Played) -> None:
-        """Settle, again and again while the database is away and the lease may still be ours."""
-
-        async def once() -> None:
-            async with self._database.transaction() as connection:
-                rest = await settling.settle(
-                    connection,
-                    run.lease,
-                    thread=thread,
-                    loaded=loaded,
-                    played=played,
-                    policy=self._policy,
-                    wish=self._wish,
-                )
-                reached("settle.written")
-            log.info(
-                "thread.settled",
-                thread=thread.id,
-                mark=rest.mark,
-                opened=rest.opened,
-                ran=played.plan.do,
-            )
-
-        await self._persist(once)
-
-    async def _persist(self, once: Callable[[], Awaitable[None]]) -> None:
-        loop = asyncio.get_running_loop()
-        until = loop.time() + self._limits.lease_seconds
-        while True:
-            try:
-                await once()
-                return
-            except (DatabaseAway, LockTimeout):
-                if loop.time() > until:
-                    raise
-                await asyncio.sleep(SETTLE_RETRY_SECONDS)
-
-    async def _aside(self, run: _Run, mark: Any, why: str) -> None:
-        try:
-            async with self._database.transaction() as connection:
-                await settling.put_aside(
-                    connection, run.lease, run.lease.thread_id, mark, why, self._wish
-                )
-        except SaysoError as error:  # its lease runs out, and the next owner finds the same
-            log.warning("thread.not_put_aside", thread=run.lease.thread_id, error=str(error))
-
-    async def _hand_back(self, run: _Run, later_seconds: float) -> None:
-        if run.lost:
-            return
-        try:
-            async with self._database.transaction() as connection:
-                await settling.hand_back(connection, run.lease, later_seconds=later_seconds)
-        except SaysoError as error:  # the lease runs out by itself
-            log.info("thread.not_handed_back", thread=run.lease.thread_id, error=str(error))
-
     # Stopping
 
     async def _drain(self) -> None:
@@ -505,53 +302,6 @@ class Runner:
             return True
         _, pending = await asyncio.wait(tasks, timeout=seconds)
         return not pending
-
-
-class _Telling:
-    """Writes what the stream says of the steps, and wishes the progress shown, a batch at a time.
-
-    While one batch is being written the next collects: a quick graph costs few transactions, and
-    nothing waits for them but the settle.
-    """
-
-    def __init__(self, database: Database, thread_id: str, run: _Run, wish: Wish) -> None:
-        self._database = database
-        self._thread_id = thread_id
-        self._run = run
-        self._wish = wish
-        self._told: list[Told] = []
-        self._writing: asyncio.Task[None] | None = None
-
-    def hear(self, told: Told) -> None:
-        """Take one word of the stream."""
-        if told.status == "running":
-            self._run.running[told.task_id] = told.node
-        else:
-            self._run.running.pop(told.task_id, None)
-        self._told.append(told)
-        if self._writing is None or self._writing.done():
-            self._writing = asyncio.create_task(self._write(), name=f"steps {self._thread_id}")
-
-    async def close(self) -> None:
-        """Wait until all is written."""
-        self._run.running.clear()
-        if self._writing is not None:
-            await self._writing
-
-    async def _write(self) -> None:
-        while self._told:
-            batch, self._told = self._told, []
-            try:
-                async with self._database.transaction() as connection:
-                    await steps.tell(connection, self._thread_id, batch)
-                    await self._wish(connection, ports.PROGRESS, self._thread_id)
-            except SaysoError as error:  # steps are for people; the run goes on
-                log.warning("steps.not_kept", thread=self._thread_id, error=str(error))
-
-
-def _safely(engine: asyncio.AbstractEventLoop, hear: Callable[[Told], None], told: Told) -> None:
-    if not engine.is_closed():
-        engine.call_soon_threadsafe(hear, told)
 
 
 def _postgres_saver(database: Database) -> Any:

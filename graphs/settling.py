@@ -21,10 +21,11 @@ from checkpoints import leases
 from checkpoints.database import Connection, queries
 from checkpoints.leases import Lease
 from graphs import audit, mailbox, ports, reviews, routings, steps
-from graphs.plays import Broke, Played
+from graphs.plays import Played
 from graphs.policy import Policy
 from graphs.ports import Wish
 from graphs.registry import LoadedGraph
+from graphs.states import Broke
 from graphs.threads import Thread
 
 SQL = queries(__file__)

@@ -1,0 +1,166 @@
+"""Where a thread rests, read from its newest checkpoint: what is pending, failed, left to run.
+
+Everything is read from the engine's snapshot, on the graphs' loop, and handed on as plain values:
+questions as bytes and safe JSON, errors as words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.types import Interrupt, PregelTask, StateSnapshot
+
+from checkpoints.text import clean
+from graphs.feeding import State
+from graphs.plain import digest, plain
+from graphs.registry import Graph, LoadedGraph
+from graphs.reviews import Asked
+from graphs.templates import fill
+
+MAX_ERROR_CHARACTERS: Final = 1_000
+MAX_OUTCOME_CHARACTERS: Final = 3_000
+
+
+@dataclass(frozen=True)
+class Broke:
+    """Why the run ended badly; `rejected` where a node did not take its answer."""
+
+    node: str
+    type: str
+    message: str
+    permanent: bool = False
+    rejected: bool = False
+
+
+async def read(graph: Graph, config: RunnableConfig, seen: StateSnapshot) -> State:
+    head = seen.config.get("configurable", {}).get("checkpoint_id")
+    if seen.created_at is None or head is None:
+        return State(fresh=True)
+    pending = frozenset(interrupt.id for interrupt in seen.interrupts)
+    failed = any(_error_of(task) is not None for task in seen.tasks)
+    unfinished = any(
+        _error_of(task) is None and not task.interrupts and task.result is None
+        for task in seen.tasks
+    )
+    stopped = unfinished and not failed and not pending
+    metadata = cast(Mapping[str, Any], seen.metadata or {})
+    run_id = metadata.get("run_id")
+    return State(
+        fresh=False,
+        pending=pending,
+        failed=failed,
+        unfinished=unfinished,
+        breakpoint=await _stopped_at(graph, seen, str(head)) if stopped else None,
+        run_id=str(run_id) if run_id is not None else None,
+    )
+
+
+async def _stopped_at(graph: Graph, seen: StateSnapshot, head: str) -> str | None:
+    """The id of the static breakpoint at which the head rests, if it is one.
+
+    Running on from there would pass it without anybody having been asked.
+    """
+    if _hits(graph.interrupt_before_nodes, seen.next):
+        return _breakpoint_id(head)
+    if graph.interrupt_after_nodes and seen.parent_config is not None:
+        before = await graph.aget_state(seen.parent_config)
+        if _hits(graph.interrupt_after_nodes, before.next):
+            return _breakpoint_id(head)
+    return None
+
+
+def _hits(nodes: Any, names: tuple[str, ...]) -> bool:
+    return bool(names) and (nodes == "*" or any(name in nodes for name in names))
+
+
+def _breakpoint_id(head: str) -> str:
+    return f"breakpoint:{head}"
+
+
+def stopped(seen: StateSnapshot, head: str, graph: Graph) -> Asked:
+    before = [name for name in seen.next if _hits(graph.interrupt_before_nodes, (name,))]
+    node = (before or list(seen.next))[0]
+    return Asked(
+        interrupt_id=_breakpoint_id(head),
+        node=node,
+        checkpoint_id=head,
+        question=None,
+        hash=digest({"before": list(seen.next), "values": seen.values}),
+        kind="breakpoint",
+    )
+
+
+def asked_of(seen: StateSnapshot, serde: SerializerProtocol) -> Iterator[Asked]:
+    """The pending interrupts, each once, with the path of the node that asks."""
+    pending = {interrupt.id for interrupt in seen.interrupts}
+    head = str(seen.config.get("configurable", {}).get("checkpoint_id", ""))
+    for path, interrupt in _walk(seen, ()):
+        if interrupt.id not in pending:
+            continue
+        pending.discard(interrupt.id)
+        question = plain(interrupt.value)
+        schema = interrupt.response_schema
+        yield Asked(
+            interrupt_id=interrupt.id,
+            node="/".join(path),
+            checkpoint_id=head,
+            question=question,
+            hash=digest(question),
+            schema=plain(schema) if isinstance(schema, Mapping) else None,
+            exact=_exact(serde, interrupt.value),
+        )
+
+
+def _walk(
+    seen: StateSnapshot, path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Interrupt]]:
+    for task in seen.tasks:
+        if isinstance(task.state, StateSnapshot):  # the deepest path names the node that asks
+            yield from _walk(task.state, (*path, task.name))
+        for interrupt in task.interrupts:
+            yield (*path, task.name), interrupt
+
+
+def _exact(serde: SerializerProtocol, value: Any) -> tuple[str, bytes] | None:
+    try:
+        return serde.dumps_typed(value)
+    except Exception:  # the safe JSON is there; a question is never a reason to fail
+        return None
+
+
+def _error_of(task: PregelTask) -> str | None:
+    """The error that a task ended with. One that was cut has a CancelledError stored, which is
+    none: it was a stop of ours, or a neighbour's failure, and the task has to run again."""
+    text = str(task.error) if task.error is not None else None
+    return None if text is not None and text.startswith("CancelledError") else text
+
+
+def stored_error(seen: StateSnapshot) -> Broke | None:
+    """The error of an earlier run that nobody has settled."""
+    for task in seen.tasks:
+        if (error := _error_of(task)) is not None:
+            text = clean(error)[:MAX_ERROR_CHARACTERS]
+            kind, _, rest = text.partition("(")
+            message = rest.removesuffix(")").strip("'\"") if rest else text
+            return Broke(task.name, kind or "Error", message or kind)
+    return None
+
+
+def outcome_of(loaded: LoadedGraph, values: Any) -> str | None:
+    """What came of it: the graph's template over the final state, else the last AI message."""
+    if loaded.spec.outcome:
+        try:
+            return clean(fill(loaded.spec.outcome, plain(values)))[:MAX_OUTCOME_CHARACTERS] or None
+        except Exception:
+            return None
+    messages = values.get("messages") if isinstance(values, Mapping) else None
+    last = messages[-1] if isinstance(messages, list) and messages else None
+    if getattr(last, "type", None) != "ai":
+        return None
+    text = getattr(last, "text", "")
+    text = text() if callable(text) else text
+    return clean(str(text))[:MAX_OUTCOME_CHARACTERS] or None
