@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from slackblocks import RichTextSection
@@ -21,35 +22,50 @@ GROUPS = 10
 GROUP_LINES = 20
 LINE = 500
 DOCUMENTS = 10
-VALUES = (150, 50, 15, 1)  # lines of values, fewer where it would be too heavy
 VALUE = 300
 VALUES_A_BLOCK = 25
+PASSAGE = 2_500
 STEPS = 40
 ASKED = 20
 
 
+@dataclass(frozen=True)
+class Room:
+    """How much is shown: so many lines of values, and this share of every long text."""
+
+    values: int = 150
+    share: float = 1.0
+
+    def of(self, limit: int) -> int:
+        """What is left of that many characters."""
+        return int(limit * self.share)
+
+
+ROOMS = (Room(), Room(50, 0.5), Room(15, 0.2), Room(5, 0.05))
+
+
 def details(shows: DetailsView) -> dict[str, Any]:
     """Everything about a request: where it stands, what was asked, steps, documents, values."""
-    for values in VALUES:
-        made = _details(shows, values)
+    for room in ROOMS:
+        made = _details(shows, room)
         if limits.view_fits(made):
             break
     limits.check_view(made)
     return made
 
 
-def _details(shows: DetailsView, values: int) -> dict[str, Any]:
+def _details(shows: DetailsView, room: Room) -> dict[str, Any]:
     card = shows.card
     blocks = Blocks()
-    _stands(blocks, card)
+    _stands(blocks, card, room)
     if shows.written.strip():
         asked = Moment(card.asked_at, card.zone, "comma")
         heading = line(say("modal.details.written", who=card.requester, at=asked))
-        blocks.rich("written", heading, quote(shows.written, 2_800))
+        blocks.rich("written", heading, quote(shows.written, room.of(PASSAGE)))
     _steps(blocks, shows)
-    _evidence(blocks, card)
-    _documents(blocks, shows)
-    _values(blocks, shows, values)
+    _evidence(blocks, card, room)
+    _documents(blocks, shows, room)
+    _values(blocks, shows, room)
     _asked(blocks, shows)
     _footer(blocks, shows)
     return window("details", phrase("modal.details.title"), blocks, card.ref)
@@ -76,7 +92,7 @@ def known(shows: KnownView) -> dict[str, Any]:
     return view("known", phrase("modal.known.title"), blocks, shows.ref)
 
 
-def _stands(blocks: Blocks, card: CardView) -> None:
+def _stands(blocks: Blocks, card: CardView, room: Room) -> None:
     blocks.rich("title", line(Styled(excerpt(card.shown.title, LINE), "bold")))
     blocks.header("h_stands", phrase("modal.details.stands"))
     stands = standing(card)
@@ -87,12 +103,15 @@ def _stands(blocks: Blocks, card: CardView) -> None:
     blocks.section("status", *stands.plain, *more, mark=stands.mark, first=stands.bold)
     parts = []
     for vote in conditions(card)[:ASKED]:
-        parts += [line(say("condition.from", who=vote.by)), quote(vote.note or "", 2_000)]
+        parts += [
+            line(say("condition.from", who=vote.by)),
+            quote(vote.note or "", room.of(PASSAGE)),
+        ]
     others = [vote for vote in card.votes if vote not in conditions(card) and vote.note]
-    parts += [quote(vote.note or "", 2_000) for vote in others[:ASKED]]
+    parts += [quote(vote.note or "", room.of(PASSAGE)) for vote in others[:ASKED]]
     blocks.rich("notes", *parts)
     if card.result:
-        blocks.rich("result", line(passage(card.result, 2_500)))
+        blocks.rich("result", line(passage(card.result, room.of(PASSAGE))))
 
 
 def _steps(blocks: Blocks, shows: DetailsView) -> None:
@@ -114,7 +133,7 @@ def _steps(blocks: Blocks, shows: DetailsView) -> None:
     blocks.rich("steps", lines(rows))
 
 
-def _evidence(blocks: Blocks, card: CardView) -> None:
+def _evidence(blocks: Blocks, card: CardView, room: Room) -> None:
     shown = card.shown
     if not shown.facts and not shown.groups:
         return
@@ -123,32 +142,34 @@ def _evidence(blocks: Blocks, card: CardView) -> None:
              Styled(phrase("empty"), "italic")) for name, value in shown.facts[:30]]  # fmt: skip
     blocks.rich("facts", lines(rows))
     for place, group in enumerate(shown.groups[:GROUPS], 1):
-        _group(blocks, f"group_{place}", group)
+        _group(blocks, f"group_{place}", group, room)
     if left := len(shown.groups) - min(len(shown.groups), GROUPS):
         blocks.rich("groups_more", line(say("notice.more", count=left)))
 
 
-def _group(blocks: Blocks, name: str, group: Group) -> None:
+def _group(blocks: Blocks, name: str, group: Group, room: Room) -> None:
     heading = line(Styled(passage(group.heading, LINE), "bold"))
     if group.kind == "quote":
-        blocks.rich(name, heading, *(quote(each.text, 2_500) for each in group.lines[:5]))
+        blocks.rich(
+            name, heading, *(quote(each.text, room.of(PASSAGE)) for each in group.lines[:5])
+        )
         return
     rows: list[list[Inline]] = []
     for each in group.lines[:GROUP_LINES]:
         lead = excerpt(each.lead or "", 120)
-        rows.append([Styled(lead, "italic"), ": " if lead else "", *_long(each.text, 1_500)])
+        rows.append([Styled(lead, "italic"), ": " if lead else "", *_long(each.text, long)])
     if left := len(group.lines) - len(rows):
         rows.append([say("notice.more", count=left)])
     blocks.rich(name, heading, bullets(rows))
 
 
-def _documents(blocks: Blocks, shows: DetailsView) -> None:
+def _documents(blocks: Blocks, shows: DetailsView, room: Room) -> None:
     blocks.header("h_documents", phrase("modal.details.documents"))
     if not shows.documents:
         blocks.section("no_documents", say("modal.details.no_documents"))
     for place, document in enumerate(shows.documents[:DOCUMENTS], 1):
         found = document.problem or document.finding
-        blocks.rich(f"document_{place}", _document(document), quote(found, 1_500))
+        blocks.rich(f"document_{place}", _document(document), quote(found, room.of(PASSAGE)))
     if left := len(shows.documents) - min(len(shows.documents), DOCUMENTS):
         blocks.rich("documents_more", line(say("notice.more", count=left)))
 
@@ -165,12 +186,12 @@ def _document(document: DocumentLine) -> RichTextSection | None:
     return line(*row)
 
 
-def _values(blocks: Blocks, shows: DetailsView, most: int) -> None:
+def _values(blocks: Blocks, shows: DetailsView, room: Room) -> None:
     pairs = flattened(shows.values) if shows.values else []
     if not pairs:
         return
     blocks.header("h_values", phrase("modal.details.values"))
-    shown = pairs[:most]
+    shown = pairs[: room.values]
     width = min(max(len(excerpt(name, 80)) for name, _ in shown), 40)
     rows = [f"{excerpt(name, 80):<{width}}  {excerpt(value, VALUE)}" for name, value in shown]
     for start in range(0, len(rows), VALUES_A_BLOCK):

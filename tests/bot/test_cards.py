@@ -15,6 +15,7 @@ from window_samples import MESSAGES, REFUSALS, VIEWS
 
 from bot import limits, notices
 from bot.cards import render
+from bot.simulator import strictness
 from bot.views import Refused, Status
 from graphs.questions import Choice, Group, Line
 
@@ -108,6 +109,15 @@ def test_everything_passes_the_last_gate(name: str) -> None:
         limits.check_message(payload["text"], payload["blocks"])
     else:
         limits.check_view(payload)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_everything_passes_the_rules_that_the_local_slack_has_of_its_own(name: str) -> None:
+    payload = ALL[name]
+    if "text" in payload:
+        strictness.check_message(payload["blocks"])
+    else:
+        strictness.check_view(payload, payload["type"])
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if "hostile" not in name])
