@@ -257,7 +257,7 @@ def _recorder(database: Database) -> Callable[[dict[str, int]], Any]:
         async with database.transaction() as connection:
             await audit.record(
                 connection,
-                "requests.unproved",
+                "request.refused",
                 detail={"count": sum(counted.values()), "why": counted},
             )
 

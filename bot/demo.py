@@ -113,23 +113,20 @@ async def _first(settings: Settings) -> int:
     )
     again = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, again.set)
-    async with (
-        supervised(slack, stop_seconds=STOP_SECONDS),
-        _revived(bot, again),
-        aiohttp.ClientSession() as session,
-    ):
+    async with supervised(slack, stop_seconds=STOP_SECONDS), aiohttp.ClientSession() as session:
+        # The bot asks Slack who it is as soon as it starts.
         up = await _until_up(session, f"{address}_page/state?user=U0BOB", stop)
-        up = up and await _until_up(session, f"http://127.0.0.1:{bot_port}/readyz", stop)
-        if stop.is_set():
-            return 0
-        if not up:
-            typer.echo(f"The demo did not start. Its log is {home / 'demo.log'}.", err=True)
-            return 1
-        about = {"url": address, "pid": os.getpid(), "bot": f"http://127.0.0.1:{bot_port}"}
-        (home / "demo.json").write_text(json.dumps(about), encoding="utf-8")
-        typer.echo(f"\n  {address}\n\n  Open it in a browser. Ctrl-C ends the demo, state is kept.")
-        await stop.wait()
-        typer.echo("Stopping.")
+        async with _revived(bot, again):
+            up = up and await _until_up(session, f"http://127.0.0.1:{bot_port}/readyz", stop)
+            if not up and not stop.is_set():
+                typer.echo(f"The demo did not start. Its log is {home / 'demo.log'}.", err=True)
+                return 1
+            if not stop.is_set():
+                about = {"url": address, "pid": os.getpid(), "bot": f"http://127.0.0.1:{bot_port}"}
+                (home / "demo.json").write_text(json.dumps(about), encoding="utf-8")
+                typer.echo(_ADDRESS.format(address=address))
+            await stop.wait()
+            typer.echo("Stopping.")
     log.close()
     return 0
 
@@ -153,6 +150,10 @@ async def _second(home: Path) -> int:
     return 0
 
 
+_ADDRESS: Final = """
+  {address}
+
+  Open it in a browser. Ctrl-C ends the demo, its state is kept."""
 _STOPPED: Final = "The bot has stopped. Nothing is lost: `make demo` in another terminal starts it."
 
 

@@ -48,9 +48,9 @@ class SlackFiles:
 
     async def _read(self, url: str, *, page: bool) -> bytes | str:
         """The bytes, or where they are instead; ``page``: the file itself is a web page."""
-        if not self._is_slacks(urlsplit(url)):
-            raise FileRefused("it is not kept by Slack")
         try:
+            if not self._is_slacks(urlsplit(url)):
+                raise FileRefused("it is not kept by Slack")
             async with self._slack.session.get(
                 url,
                 headers={"Authorization": f"Bearer {self._slack.token}"},

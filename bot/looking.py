@@ -11,13 +11,13 @@ from typing import Any
 
 import structlog
 
-from bot import details, home, limits, notices, posts, views
+from bot import details, home, limits, mishaps, notices, posts, views
 from bot.house import House
 from bot.renderings import label, words
 from checkpoints.database import Connection
 from graphs import audit, documents, reviews, routings, threads
 from graphs.plain import plain
-from graphs.policy import Person, Reason, may_decide, may_view
+from graphs.policy import Person, may_decide, may_view
 from graphs.reviews import Review
 from graphs.specs import Rule
 from graphs.threads import Thread
@@ -96,11 +96,7 @@ class Looking:
             )
         if refusal is None:
             return None
-        kind = (
-            views.Refused.CANNOT_CHECK
-            if refusal.reason is Reason.CANNOT_CHECK
-            else views.Refused.MAY_NOT_LOOK
-        )
+        kind = mishaps.of_other(refusal.reason, views.Refused.MAY_NOT_LOOK)
         told = views.Refusal(
             kind,
             ref=views.Ref(review.id, review.revision),

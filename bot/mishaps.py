@@ -23,15 +23,20 @@ _WHY: Final = {
 }
 
 
-def why(reason: Reason, otherwise: views.Refused = views.Refused.NOT_ALLOWED) -> views.Refused:
-    """The refusal of a reason; "not allowed" has words of its own for each thing refused."""
-    found = _WHY[reason]
-    return otherwise if found is views.Refused.NOT_ALLOWED else found
+def why(reason: Reason) -> views.Refused:
+    """The refusal of a vote, by its reason."""
+    return _WHY[reason]
+
+
+def of_other(reason: Reason, refused: views.Refused) -> views.Refused:
+    """The refusal of anything but a vote: its own words, unless it could not be checked."""
+    return views.Refused.CANNOT_CHECK if reason is Reason.CANNOT_CHECK else refused
 
 
 def refusal_of(refusal: Refusal, *, spec: GraphSpec | None, graph: str) -> views.Refusal:
     """The refusal of a start."""
-    return views.Refusal(why(refusal.reason, views.Refused.MAY_NOT_START), words=words(spec, graph))
+    kind = of_other(refusal.reason, views.Refused.MAY_NOT_START)
+    return views.Refusal(kind, words=words(spec, graph))
 
 
 def of_vote(

@@ -2,19 +2,208 @@
 
 from __future__ import annotations
 
-from graphs import mailbox, threads
+import asyncio
+from typing import Any
+
+from graphs import mailbox, reviews, threads
+from graphs.reviews import Asked
 from tests.bot.conftest import Desk, until
+
+REQUEST = "Loan for Asha Traders, 60000 for a van"
+
+
+async def delivered(desk: Desk, number: int) -> list[dict[str, Any]]:
+    """The deliveries, once so many have been answered."""
+
+    def look() -> list[dict[str, Any]]:
+        answered = [one for one in desk.slack.deliveries if one.get("status") is not None]
+        return answered if len(answered) >= number else []
+
+    return list(await until(f"{number} deliveries", look))
 
 
 async def test_a_message_in_the_graphs_channel_starts_a_thread_with_its_conversation(
     desk: Desk,
 ) -> None:
-    sent = await desk.slack.message("U0BOB", "C0LOANS", "Loan for Asha & Co, 60000 for a van")
+    sent = await desk.slack.message("U0BOB", "C0LOANS", "Loan for Asha & Co, 60000 for a <van>")
 
     found = await until("a thread", lambda: threads.list_(desk.database))
     assert [thread.requester for thread in found] == ["U0BOB"]
     rows = await mailbox.waiting(desk.database, found[0].id)
-    assert rows[0].body["message"]["text"] == "Loan for Asha & Co, 60000 for a van"
+    assert rows[0].body["message"]["text"] == "Loan for Asha & Co, 60000 for a <van>"
     await desk.post_all()
     progress = [one for one in desk.slack.messages("C0LOANS") if one["user"] == "U0SAYSO"]
     assert [one["thread_ts"] for one in progress] == [sent["ts"]]
+
+
+async def test_a_mention_that_comes_as_two_events_and_again_is_one_thread(desk: Desk) -> None:
+    await desk.slack.misbehave(redeliver=2)
+    await desk.slack.message("U0BOB", "C0LOANS", f"<@U0SAYSO> {REQUEST}")
+
+    answered = await delivered(desk, 6)
+    assert {one["status"] for one in answered} == {200}
+    (thread,) = await threads.list_(desk.database)
+    rows = await mailbox.waiting(desk.database, thread.id)
+    assert [row.body["message"]["text"] for row in rows] == [REQUEST]
+
+
+async def test_files_are_named_and_not_fetched_by_the_web_process(desk: Desk) -> None:
+    files = [{"name": "note.txt", "text": "Average income 31,400 a month."}]
+    await desk.slack.message("U0BOB", "C0LOANS", REQUEST, files=files)
+
+    (thread,) = await until("a thread", lambda: threads.list_(desk.database))
+    (row,) = await mailbox.waiting(desk.database, thread.id)
+    (file,) = row.body["message"]["files"]
+    assert (file["name"], file["size"]) == ("note.txt", 30)
+    assert file["url"].startswith(f"{desk.slack.url}/files/")
+
+
+async def test_talk_in_another_channel_starts_nothing(desk: Desk) -> None:
+    await desk.slack.message("U0BOB", "C0CREDIT", REQUEST)
+    await delivered(desk, 1)
+    assert await threads.list_(desk.database) == []
+
+
+async def test_people_talking_under_a_message_that_is_not_ours_start_nothing(desk: Desk) -> None:
+    sent = await desk.slack.message("U0BOB", "C0CREDIT", "Lunch?")
+    await desk.slack.message("U0ALICE", "C0CREDIT", REQUEST, thread_ts=sent["ts"])
+    await delivered(desk, 2)
+    assert await threads.list_(desk.database) == []
+
+
+async def test_a_stranger_is_refused_privately_once_and_recorded(desk: Desk) -> None:
+    await desk.slack.message("U0STRANGER", "C0LOANS", f"<@U0SAYSO> {REQUEST}")
+
+    (told,) = await until("a word", lambda: desk.slack.private_messages("U0STRANGER"))
+    assert "Nothing was started" in str(told["blocks"])
+    await delivered(desk, 2)
+    (entry,) = await desk.audit("start.refused")
+    assert (entry["actor"], entry["why"]) == ("U0STRANGER", "other_organisation")
+    assert await threads.list_(desk.database) == []
+
+
+async def test_a_guest_may_not_start_where_no_starters_are_named(desk: Desk) -> None:
+    await desk.slack.message("U0GUEST", "C0LOANS", REQUEST)
+    await until("a word", lambda: desk.slack.private_messages("U0GUEST"))
+    assert await threads.list_(desk.database) == []
+
+
+async def test_a_message_whose_sender_slack_cannot_name_in_time_is_taken_at_the_redelivery(
+    desk: Desk,
+) -> None:
+    await desk.slack.misbehave(users_info_ms=2_000)
+    await desk.slack.message("U0BOB", "C0LOANS", REQUEST)
+
+    await until("a thread", lambda: threads.list_(desk.database))
+    assert desk.slack.deliveries[0]["status"] == 503
+    assert desk.slack.private_messages("U0BOB") == []
+
+
+async def test_a_reply_of_the_requester_answers_the_question_that_is_open_for_them(
+    desk: Desk,
+) -> None:
+    thread_id = await desk.thread()
+    (first,) = [one for one in desk.slack.messages("C0LOANS") if one["user"] == "U0BOB"]
+    asked = Asked(
+        interrupt_id="a" * 32,
+        node="ask_requester",
+        checkpoint_id="1",
+        question={"question": "How much should the loan be?"},
+        hash="0" * 64,
+    )
+    async with desk.database.transaction() as connection:
+        put = await reviews.put(
+            connection,
+            thread_id=thread_id,
+            graph="loan",
+            asked=asked,
+            audience="requester",
+            rule=None,
+        )
+    assert put is not None
+
+    await desk.slack.message("U0ALICE", "C0LOANS", "60000?", thread_ts=first["ts"])
+    await desk.slack.message("U0BOB", "C0LOANS", "60000", thread_ts=first["ts"])
+
+    async def answered() -> bool:
+        return (await reviews.get(desk.database, put.review_id)).status == "decided"
+
+    await until("the answer", answered)
+    waiting = await mailbox.waiting(desk.database, thread_id)
+    assert [row.body["message"]["text"] for row in waiting if row.kind == "answer"] == ["60000"]
+
+
+async def test_a_reply_while_others_decide_is_kept_and_says_so(desk: Desk) -> None:
+    thread_id = await desk.thread()
+    await desk.review(thread_id)
+    (first,) = [one for one in desk.slack.messages("C0LOANS") if one["user"] == "U0BOB"]
+    await desk.slack.message("U0BOB", "C0LOANS", "It is a good van", thread_ts=first["ts"])
+
+    async def said() -> bool:
+        await desk.post_all()
+        return "message is kept" in str(desk.slack.messages("C0LOANS"))
+
+    await until("the word that it is kept", said)
+    assert [one.text for one in await threads.messages(desk.database, thread_id)][-1] == (
+        "It is a good van"
+    )
+
+
+async def test_an_edit_changes_nothing_and_says_so(desk: Desk) -> None:
+    thread_id = await desk.thread()
+    (first,) = [one for one in desk.slack.messages("C0LOANS") if one["user"] == "U0BOB"]
+    await desk.slack.act(
+        "edit", user="U0BOB", channel="C0LOANS", ts=first["ts"], text="Loan of 40000"
+    )
+
+    async def said() -> bool:
+        await desk.post_all()
+        return "as you first sent it" in str(desk.slack.messages("C0LOANS"))
+
+    await until("the word on the edit", said)
+    assert len(await threads.messages(desk.database, thread_id)) == 1
+    assert [entry["actor"] for entry in await desk.audit("message.edited")] == ["U0BOB"]
+
+
+async def test_the_command_starts_a_thread_whose_conversation_is_its_progress_message(
+    desk: Desk,
+) -> None:
+    await desk.slack.act(
+        "command", user="U0BOB", channel="C0LOANS", command="/loan", text="Asha, 60000 for a van"
+    )
+    (thread,) = await threads.list_(desk.database)
+    await desk.post_all()
+    (progress,) = desk.slack.messages("C0LOANS")
+    assert progress["thread_ts"] in {None, progress["ts"]}
+
+    await desk.slack.message("U0BOB", "C0LOANS", "And soon", thread_ts=progress["ts"])
+
+    async def heard() -> bool:
+        said = await threads.messages(desk.database, thread.id)
+        return [one.text for one in said] == ["Asha, 60000 for a van", "And soon"]
+
+    await until("the reply", heard)
+
+
+async def test_an_empty_command_is_answered_with_how_to_write_it(desk: Desk) -> None:
+    await desk.slack.act("command", user="U0BOB", channel="C0LOANS", command="/loan", text=" ")
+    (told,) = await until("the help", lambda: desk.slack.private_messages("U0BOB"))
+    assert "/loan" in str(told["blocks"])
+    assert await threads.list_(desk.database) == []
+
+
+async def test_our_own_messages_start_nothing(desk: Desk) -> None:
+    await desk.client.call("chat.postMessage", channel="C0LOANS", text=REQUEST)
+    await delivered(desk, 1)
+    assert await threads.list_(desk.database) == []
+
+
+async def test_ten_messages_at_once_are_ten_threads(desk: Desk) -> None:
+    await asyncio.gather(
+        *(desk.slack.message("U0BOB", "C0LOANS", f"{REQUEST} {number}") for number in range(10))
+    )
+
+    async def started() -> bool:
+        return len(await threads.list_(desk.database)) == 10
+
+    await until("ten threads", started)

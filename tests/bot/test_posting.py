@@ -1,0 +1,237 @@
+"""One card stays one card, whatever Slack or the process does in between."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bot import posts
+from bot.posting import Pace
+from checkpoints.database import Database
+from graphs import reviews
+from graphs.specs import People, Rule
+from tests.bot.conftest import Desk, until
+
+
+async def rows(database: Database, kind: str = posts.CARD) -> list[dict[str, object]]:
+    """The posts of a kind as they stand."""
+    found = await database.fetch("select * from sayso.posts where kind = $1 order by place", kind)
+    return [dict(row) for row in found]
+
+
+async def due_now(database: Database) -> None:
+    """Let every hold-off be over."""
+    await database.execute("update sayso.posts set due_at = now()")
+    await database.execute("update sayso.lanes set next_post_at = now(), claimed_until = null")
+
+
+async def test_a_wish_becomes_one_message_and_a_second_wish_an_update_of_it(desk: Desk) -> None:
+    review_id = await desk.review()
+    await desk.post_all()
+    (card,) = desk.slack.messages("C0CREDIT")
+
+    async with desk.database.transaction() as connection:
+        await connection.execute(
+            "update sayso.reviews set status = 'withdrawn', closed_at = now() where id = $1",
+            review_id,
+        )
+        assert await posts.again(connection, posts.CARD, str(review_id))
+    await desk.post_all()
+    (after,) = desk.slack.messages("C0CREDIT")
+    assert after["ts"] == card["ts"]
+    assert "Withdrawn" in str(after["blocks"])
+
+
+async def test_what_is_shown_already_costs_no_call(desk: Desk) -> None:
+    review_id = await desk.review()
+    await desk.post_all()
+    before = len(desk.slack.calls)
+    async with desk.database.transaction() as connection:
+        await posts.again(connection, posts.CARD, str(review_id))
+    await desk.post_all()
+    assert [call["method"] for call in desk.slack.calls[before:]] == []
+
+
+async def test_a_post_whose_answer_was_lost_is_found_again_and_not_posted_twice(
+    desk: Desk,
+) -> None:
+    review_id = await desk.review()
+    await desk.slack.misbehave(lose_answer=["chat.postMessage"])
+    while "chat.postMessage" not in {call["method"] for call in desk.slack.calls}:
+        await desk.poster.run_once()
+    assert len(desk.slack.messages("C0CREDIT")) <= 1
+    await desk.slack.misbehave(reset=True)
+    for _ in range(4):
+        await due_now(desk.database)
+        await desk.post_all()
+
+    assert len(desk.slack.messages("C0CREDIT")) == 1
+    (row,) = await rows(desk.database)
+    assert (row["subject"], row["shown"]) == (str(review_id), row["wanted"])
+    assert row["ts"] == desk.slack.messages("C0CREDIT")[0]["ts"]
+
+
+async def test_a_process_that_died_between_send_and_save_leaves_one_card(desk: Desk) -> None:
+    await desk.review()
+    await desk.post_all()
+    await desk.database.execute(
+        "update sayso.posts set ts = null, shown = 0, tried_at = now() where kind = 'card'"
+    )
+    for _ in range(3):
+        await due_now(desk.database)
+        await desk.post_all()
+    assert len(desk.slack.messages("C0CREDIT")) == 1
+
+
+async def test_surplus_copies_are_deleted(desk: Desk) -> None:
+    await desk.review()
+    await desk.post_all()
+    (row,) = await rows(desk.database)
+    await desk.client.call(
+        "chat.postMessage",
+        channel="C0CREDIT",
+        text="copy",
+        metadata={"event_type": "sayso_post", "event_payload": {"id": str(row["id"])}},
+    )
+    await desk.database.execute("update sayso.posts set reconcile_at = now()")
+    assert await desk.poster.reconcile() == 1
+    assert [one["ts"] for one in desk.slack.messages("C0CREDIT")] == [row["ts"]]
+
+
+async def test_an_update_whose_answer_was_lost_is_sent_again(desk: Desk) -> None:
+    review_id = await desk.review()
+    await desk.post_all()
+    await desk.slack.misbehave(server_error={"method": "chat.update", "n": 1})
+    async with desk.database.transaction() as connection:
+        await connection.execute(
+            "update sayso.reviews set status = 'withdrawn', closed_at = now() where id = $1",
+            review_id,
+        )
+        await posts.again(connection, posts.CARD, str(review_id))
+    await desk.post_all()
+    (row,) = await rows(desk.database)
+    assert row["unsure"] is True
+    await due_now(desk.database)
+    await desk.post_all()
+    assert "Withdrawn" in str(desk.slack.messages("C0CREDIT")[0]["blocks"])
+    (row,) = await rows(desk.database)
+    assert (row["unsure"], row["attempts"]) == (False, 0)
+
+
+async def test_a_429_pauses_the_place_for_everybody_and_is_no_attempt(desk: Desk) -> None:
+    await desk.review()
+    await desk.slack.misbehave(ratelimit={"method": "chat.postMessage", "n": 1, "retry_after": 30})
+    await desk.post_all()
+    limited = [row for row in await rows(desk.database) if row["error"] == "ratelimited"]
+    limited += [
+        row for row in await rows(desk.database, posts.PROGRESS) if row["error"] == "ratelimited"
+    ]
+    (row,) = limited
+    assert (row["attempts"], row["tried_at"]) == (0, None)
+    paused = await desk.database.fetchval(
+        "select extract(epoch from next_post_at - now())::int from sayso.lanes where place = $1",
+        row["place"],
+    )
+    assert 25 <= paused <= 30
+    await due_now(desk.database)
+    await desk.post_all()
+    assert len(desk.slack.messages("C0CREDIT")) == 1
+
+
+async def test_an_archived_channel_parks_the_card_and_tells_the_operators_once(
+    desk: Desk,
+) -> None:
+    await desk.slack.misbehave(archive="C0CREDIT")
+    await desk.review()
+    for _ in range(3):
+        await desk.database.execute("update sayso.posts set due_at = now()")
+        await desk.post_all()
+    (row,) = await rows(desk.database)
+    assert (row["error"], row["ts"]) == ("is_archived", None)
+    assert len(desk.slack.messages("C0OPS")) == 1
+    await desk.slack.misbehave(unarchive="C0CREDIT")
+
+    async def shown() -> bool:
+        # Slack's word that the channel is back makes the post due at once.
+        await desk.post_all()
+        return len(desk.slack.messages("C0CREDIT")) == 1
+
+    await until("the card", shown)
+    (row,) = await rows(desk.database)
+    assert (row["parked_at"], row["error"]) == (None, None)
+    assert len(desk.slack.messages("C0CREDIT")) == 1
+
+
+async def test_a_claim_that_grew_old_sends_nothing(desk: Desk) -> None:
+    await desk.review()
+    await desk.post_all()
+    await desk.review()
+    claimed = await desk.poster._claim()
+    assert claimed is not None
+    post, begun = claimed
+    before = len(desk.slack.messages("C0CREDIT"))
+    await desk.poster._send_claimed(post, begun - Pace().claim_seconds)
+    assert len(desk.slack.messages("C0CREDIT")) == before
+    assert post.ts is None
+    await desk.post_all()
+    assert len(desk.slack.messages("C0CREDIT")) == before + 1
+
+
+async def test_two_posters_share_the_work_and_post_each_card_once(desk: Desk) -> None:
+    thread_id = await desk.thread()
+    for _ in range(6):
+        await desk.review(thread_id)
+
+    async def work() -> None:
+        while any(row["shown"] != row["wanted"] for row in await rows(desk.database)):
+            await desk.poster.run_once()
+
+    await asyncio.gather(work(), work(), work())
+    assert len(desk.slack.messages("C0CREDIT")) == 6
+
+
+async def test_progress_keeps_three_seconds_between_updates(desk: Desk) -> None:
+    thread_id = await desk.thread()
+    await desk.post_all()
+    async with desk.database.transaction() as connection:
+        await posts.want(connection, posts.PROGRESS, thread_id, "C0LOANS", thread_id=thread_id)
+    (row,) = await rows(desk.database, posts.PROGRESS)
+    wait = await desk.database.fetchval(
+        "select extract(epoch from due_at - shown_at)::float8 from sayso.posts where id = $1",
+        row["id"],
+    )
+    assert wait >= 3.0
+
+
+async def test_the_update_budget_of_a_minute_is_kept_in_rows(desk: Desk) -> None:
+    spent = [await desk.database.fetchval(posts.SQL.spend, "chat.update", 3) for _ in range(5)]
+    assert [count is not None for count in spent] in (
+        [True, True, True, False, False],
+        [True, True, True, True, True],  # the minute changed in between
+        [True, True, True, True, False],
+        [True, True, True, False, True],
+    )
+
+
+async def test_a_rule_without_a_channel_sends_the_card_to_each_approver(desk: Desk) -> None:
+    rule = Rule(graph="loan", approvers=People(users=("U0ERIN",), groups=("S0CREDIT",)))
+    await desk.review(rule=rule)
+    await desk.post_all()
+    for name in ("ERIN", "ALICE", "DANA"):
+        assert len(desk.slack.messages(f"D0{name}")) == 1, name
+    assert desk.slack.messages("C0CREDIT") == []
+
+
+async def test_a_message_somebody_deleted_is_posted_anew(desk: Desk) -> None:
+    review_id = await desk.review()
+    await desk.post_all()
+    (card,) = desk.slack.messages("C0CREDIT")
+    await desk.client.call("chat.delete", channel="C0CREDIT", ts=card["ts"])
+    async with desk.database.transaction() as connection:
+        await connection.execute(
+            "update sayso.reviews set status = 'withdrawn', closed_at = now() where id = $1",
+            review_id,
+        )
+        await posts.again(connection, posts.CARD, str(review_id))
+    await desk.post_all()
+    assert ["Withdrawn" in str(one["blocks"]) for one in desk.slack.messages("C0CREDIT")] == [True]
+    assert (await reviews.get(desk.database, review_id)).status == "withdrawn"

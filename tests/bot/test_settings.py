@@ -1,0 +1,182 @@
+"""Every mistake is told at once, with its place and what to do; secrets are never shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.errors import NotConfigured, SettingsWrong
+from bot.settings import load, secret
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def written(tmp_path: Path, text: str) -> dict[str, str]:
+    """An environment with this configuration file."""
+    file = tmp_path / "sayso.toml"
+    file.write_text(text, encoding="utf-8")
+    return {"SAYSO_CONFIG": str(file)}
+
+
+def mistakes(environ: dict[str, str]) -> str:
+    with pytest.raises(SettingsWrong) as caught:
+        load(environ)
+    return str(caught.value)
+
+
+def test_nothing_at_all_is_fine_and_has_no_slack(tmp_path: Path) -> None:
+    settings = load({"SAYSO_HOME": str(tmp_path)})
+    assert (settings.has_slack, settings.database_url) == (False, None)
+    with pytest.raises(NotConfigured):
+        settings.need_slack("It takes what Slack sends.")
+
+
+def test_the_shipped_configuration_has_no_mistakes_and_no_warnings() -> None:
+    settings = load({"SAYSO_CONFIG": str(ROOT / "sayso.toml")})
+    assert settings.warnings == ()
+    assert settings.configuration.graphs["loan"].channels == ("C0LOANS",)
+
+
+def test_all_mistakes_are_told_together(tmp_path: Path) -> None:
+    environ = written(
+        tmp_path,
+        """
+        [operators]
+        channel = "#ops"
+        [graphs.loan]
+        path = "loan"
+        chanels = ["C0LOANS"]
+        [[reviews]]
+        graph = "loan"
+        quorum = 0
+        """,
+    )
+    text = mistakes(
+        environ
+        | {
+            "SAYSO_PORT": "many",
+            "SAYSO_DATABASE_URL": "mysql://here",
+            "SAYSO_SLACK_API_URL": "slack.com",
+            "SAYSO_SLACK_BOT_TOKEN": "secret-value",
+        }
+    )
+    for told in (
+        "SAYSO_PORT",
+        "SAYSO_DATABASE_URL: write an address that begins with postgresql://",
+        "SAYSO_SLACK_API_URL",
+        "SAYSO_SLACK_BOT_TOKEN: write the bot token; it begins with xoxb-",
+        "graphs.loan.chanels: this key is not known",
+        "graphs.loan.path",
+        "reviews[1].quorum",
+    ):
+        assert told in text
+    assert "secret-value" not in text
+    assert "mysql" not in text
+
+
+def test_names_where_ids_have_to_stand_are_mistakes(tmp_path: Path) -> None:
+    text = mistakes(
+        written(
+            tmp_path,
+            """
+            [operators]
+            users = ["oscar"]
+            channel = "#ops"
+            [graphs.loan]
+            path = "graphs.library.loan:graph"
+            channels = ["C0LOANS"]
+            command = "loan"
+            [graphs.refund]
+            path = "graphs.library.loan:graph"
+            channels = ["C0LOANS"]
+            [[reviews]]
+            approvers = { users = ["@alice"], groups = ["credit"] }
+            """,
+        )
+    )
+    for told in (
+        "operators.users: 'oscar' is no member id",
+        "operators.channel: '#ops' is no channel id",
+        "graphs.loan.command: write it like /loan",
+        "C0LOANS starts graph loan already",
+        "reviews[1].approvers.users: '@alice'",
+        "reviews[1].approvers.groups: 'credit'",
+    ):
+        assert told in text
+
+
+def test_a_file_that_is_not_toml_is_told_with_its_line(tmp_path: Path) -> None:
+    assert "line 2" in mistakes(written(tmp_path, "[operators]\nusers = oscar\n"))
+
+
+def test_a_configuration_that_was_named_has_to_exist(tmp_path: Path) -> None:
+    assert "does not exist" in mistakes({"SAYSO_CONFIG": str(tmp_path / "nothing.toml")})
+
+
+def test_every_secret_may_come_from_a_file(tmp_path: Path) -> None:
+    token, signing = tmp_path / "token", tmp_path / "signing"
+    token.write_text("xoxb-1\n")
+    signing.write_text("s3cret\n")
+    environ = written(tmp_path, "") | {
+        "SAYSO_SLACK_BOT_TOKEN_FILE": str(token),
+        "SAYSO_SLACK_SIGNING_SECRET_FILE": str(signing),
+    }
+    settings = load(environ)
+    assert settings.need_slack("") == ("xoxb-1", "s3cret")
+    assert "xoxb-1" not in repr(settings)
+    assert "both set" in mistakes(environ | {"SAYSO_SLACK_BOT_TOKEN": "xoxb-2"})
+    assert "cannot be read" in mistakes(
+        environ | {"SAYSO_SLACK_BOT_TOKEN_FILE": str(tmp_path / "nothing")}
+    )
+
+
+def test_one_of_slacks_two_secrets_alone_is_a_mistake(tmp_path: Path) -> None:
+    text = mistakes(written(tmp_path, "") | {"SAYSO_SLACK_BOT_TOKEN": "xoxb-1"})
+    assert "SAYSO_SLACK_SIGNING_SECRET is not" in text
+
+
+def test_a_secret_of_a_graph_is_read_and_stands_nested(tmp_path: Path) -> None:
+    (tmp_path / "bank-token").write_text("b4nk\n")
+    settings = load(
+        written(
+            tmp_path,
+            """
+            [graphs.loan]
+            path = "graphs.library.loan:graph"
+            config = { bank_url = "http://bank", token = { file = "bank-token" } }
+            """,
+        )
+    )
+    config = settings.configuration.graphs["loan"].config
+    assert config == {"bank_url": "http://bank", "token": {"value": "b4nk"}}
+
+
+def test_the_model_of_the_environment_is_that_of_graphs_that_name_none(tmp_path: Path) -> None:
+    environ = written(
+        tmp_path,
+        """
+        [graphs.one]
+        path = "a:b"
+        [graphs.two]
+        path = "a:b"
+        config = { model = "openai:mine" }
+        """,
+    )
+    graphs = load(environ | {"SAYSO_MODEL": "openai:theirs"}).configuration.graphs
+    assert graphs["one"].config["model"] == "openai:theirs"
+    assert graphs["two"].config["model"] == "openai:mine"
+
+
+def test_a_misspelt_variable_and_a_rule_for_nobody_are_warnings(tmp_path: Path) -> None:
+    environ = written(tmp_path, '[[reviews]]\ngraph = "loan"\n')
+    text = "\n".join(load(environ | {"SAYSO_PORTS": "1"}).warnings)
+    assert "Did you mean SAYSO_PORT?" in text
+    assert "nobody may decide" in text
+    assert "there is no graph called loan" in text
+
+
+def test_an_empty_variable_is_the_same_as_none(tmp_path: Path) -> None:
+    settings = load(written(tmp_path, "") | {"SAYSO_DATABASE_URL": "", "SAYSO_PORT": ""})
+    assert (settings.database_url, settings.environment.port) == (None, 3000)
+    assert secret(None) is None
