@@ -149,10 +149,9 @@ def _evidence(blocks: Blocks, card: CardView, room: Room) -> None:
 
 def _group(blocks: Blocks, name: str, group: Group, room: Room) -> None:
     heading = line(Styled(passage(group.heading, LINE), "bold"))
+    long = room.of(PASSAGE)
     if group.kind == "quote":
-        blocks.rich(
-            name, heading, *(quote(each.text, room.of(PASSAGE)) for each in group.lines[:5])
-        )
+        blocks.rich(name, heading, *(quote(each.text, long) for each in group.lines[:5]))
         return
     rows: list[list[Inline]] = []
     for each in group.lines[:GROUP_LINES]:

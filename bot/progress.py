@@ -68,8 +68,8 @@ def _now(view: ProgressView, step: StepLine) -> list[Inline]:
         "progress.attempt", label=label, attempt=failure.attempt, attempts=failure.attempts
     )
     row: list[Inline] = [Styled(NOW, "bold"), attempt]
-    if failure.why:
-        why = clause(failure.why)
+    why = clause(failure.why or failure.said)
+    if why:
         row += [" ", say("progress.attempt.why", why=why[:1].upper() + why[1:])]
     if failure.next_at:
         next_ = Moment(failure.next_at, view.zone, "at", near=view.asked_at)

@@ -220,10 +220,11 @@ def _retrying(view: CardView) -> Standing:
     failure = view.failure
     if failure:
         at = moment(view, failure.at, "at")
+        why = failure.why or failure.said
         counts: dict[str, Any] = {"attempt": failure.attempt, "attempts": failure.attempts}
         plain.append(
-            say("status.retrying.attempt", **counts, why=clause(failure.why), at=at)
-            if failure.why
+            say("status.retrying.attempt", **counts, why=clause(why), at=at)
+            if why
             else say("status.retrying.attempt_failed", **counts, at=at)
         )
         extra.append(say("note.retrying.attempt", **counts))
