@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import Literal
+import traceback
+from types import TracebackType
+from typing import Any, Final, Literal
 
 import structlog
+
+from checkpoints.errors import SaysoError
+
+FRAMES: Final = 12
 
 
 def set_up(form: Literal["text", "json"], process: str, *, quiet: bool = False) -> None:
@@ -18,6 +24,7 @@ def set_up(form: Literal["text", "json"], process: str, *, quiet: bool = False) 
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
+        _say_what_broke,
     ]
     last: structlog.typing.Processor = (
         structlog.processors.JSONRenderer()
@@ -25,9 +32,7 @@ def set_up(form: Literal["text", "json"], process: str, *, quiet: bool = False) 
         else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
     )
     structlog.configure(
-        processors=[*shared, structlog.processors.format_exc_info, last]
-        if form == "json"
-        else [*shared, last],
+        processors=[*shared, last],
         logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         wrapper_class=structlog.make_filtering_bound_logger(
             logging.WARNING if quiet else logging.INFO
@@ -39,3 +44,40 @@ def set_up(form: Literal["text", "json"], process: str, *, quiet: bool = False) 
     # Bolt repeats whole request bodies in its warnings and errors.
     logging.getLogger("slack_bolt").setLevel(logging.CRITICAL)
     logging.getLogger("sayso.slack").setLevel(logging.CRITICAL)
+
+
+def _say_what_broke(
+    logger: Any, method: str, event: structlog.typing.EventDict
+) -> structlog.typing.EventDict:
+    """Replace an exception by its types and places.
+
+    Its words may quote what people wrote, and its frames hold it: only our own errors, whose words
+    are ours, are quoted.
+    """
+    given = event.pop("exc_info", None)
+    error = sys.exc_info()[1] if given is True else given
+    if isinstance(error, tuple):
+        error = error[1]
+    if isinstance(error, BaseException):
+        event["error"] = " from ".join(_named(each) for each in _chain(error))
+        event["where"] = _places(error.__traceback__)
+    return event
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    chain: list[BaseException] = []
+    each: BaseException | None = error
+    while each is not None and each not in chain:
+        chain.append(each)
+        each = each.__cause__ or (None if each.__suppress_context__ else each.__context__)
+    return chain
+
+
+def _named(error: BaseException) -> str:
+    name = type(error).__name__
+    return f"{name}: {error}" if isinstance(error, SaysoError) else name
+
+
+def _places(trace: TracebackType | None) -> str:
+    frames = traceback.extract_tb(trace)[-FRAMES:]
+    return " > ".join(f"{frame.name} ({frame.filename}:{frame.lineno})" for frame in frames)

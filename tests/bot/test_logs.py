@@ -1,0 +1,46 @@
+"""What stands in a log: ids and places, and never what people wrote."""
+
+import json
+
+import pytest
+import structlog
+
+from bot import logs
+from checkpoints.errors import StaleOwner
+
+
+@pytest.fixture(autouse=True)
+def _restored() -> object:
+    yield
+    structlog.reset_defaults()
+    structlog.contextvars.clear_contextvars()
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_an_exception_is_logged_without_its_words_and_without_its_values(
+    form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs.set_up(form, "test")  # type: ignore[arg-type]
+    secret = "what Asha Traders wrote"
+
+    def breaks(message: str) -> None:
+        raise ValueError(message)
+
+    try:
+        breaks(secret)
+    except ValueError:
+        structlog.get_logger().exception("it broke", thread="t1")
+    said = capsys.readouterr().err
+    assert secret not in said
+    assert "ValueError" in said
+    assert "breaks" in said
+    assert "t1" in said
+
+
+def test_our_own_errors_are_quoted(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.set_up("json", "test")
+    try:
+        raise StaleOwner("t1", 7)
+    except StaleOwner as error:
+        structlog.get_logger().error("lost", exc_info=error)
+    assert "epoch 7" in json.loads(capsys.readouterr().err)["error"]
