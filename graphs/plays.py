@@ -217,6 +217,8 @@ async def _run(
         if task is not None and task.cancelling():
             raise  # we asked for it
         return Broke(heard.culprit(), "CancelledError", "the step was cancelled from within")
+    except (SystemExit, KeyboardInterrupt) as ended:
+        return Broke(heard.culprit(), type(ended).__name__, "the step tried to end the process")
     except Exception as error:
         for cause in _chain(error):
             if isinstance(cause, StaleOwner | BlockedType | LostCheckpoint):

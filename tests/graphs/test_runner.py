@@ -681,6 +681,7 @@ async def test_a_node_that_tries_to_end_the_process_fails_alone(
     async with here.working():
         failed = await here.until(await here.start("leaves"), "failed")
         assert failed.error is not None
+        assert (failed.error.node, failed.error.type) == ("leaves", "SystemExit")
         await here.until(await here.start("loan"), "paused")
 
 
