@@ -11,7 +11,11 @@ from bot.simulator.slack import Slack
 
 
 async def click(slack: Slack, act: JSON) -> JSON:
-    """Press a button, or choose in a menu, of a message, a modal or the home tab."""
+    """Press a button, or choose in a menu, of a message, a modal or the home tab.
+
+    With a message's ts it may be something that the message showed before: the person's window
+    had not caught up. The answer says then that it was `stale`.
+    """
     user = actor(act)
     found = _find(slack, user, act)
     action = {
@@ -46,6 +50,7 @@ async def click(slack: Slack, act: JSON) -> JSON:
         "response": answer.json(),
         "error": error,
         "confirm": found.element.get("confirm"),
+        "stale": bool(found.message and found.message.get("stale")),
     }
 
 
@@ -132,6 +137,8 @@ def _surfaces(slack: Slack, user: str, act: JSON) -> Iterator[tuple[JSON, str]]:
         raise Impossible("There is no such message for this person.", 404)
     for row in sorted(rows, key=lambda one: one["ts"], reverse=True):
         yield row, "message"
+        for blocks in slack.workspace.earlier_faces(row["ts"]) if act.get("ts") else ():
+            yield {**row, "blocks": blocks, "stale": True}, "message"
     if home and not act.get("channel") and not act.get("ts"):
         yield home, "view"
 
@@ -205,7 +212,8 @@ def _about_message(slack: Slack, found: Found, user: str) -> JSON:
         ),
     }
     if not private:
-        about["message"] = shapes.message(slack.workspace, row, slack.url)
+        now = slack.workspace.messages(place["id"]).get(row["ts"], row)
+        about["message"] = shapes.message(slack.workspace, now, slack.url)
     return about
 
 

@@ -28,6 +28,8 @@ from bot.simulator import cast
 from bot.simulator.cast import JSON
 from bot.simulator.journal import Change, Journal
 
+FACES_KEPT = 10
+
 
 class Workspace:
     """The state of the local Slack; with a home it survives any kill."""
@@ -38,6 +40,7 @@ class Workspace:
         self.reopened = False
         self._tables: dict[str, dict[str, Any]] = {}
         self._bytes: dict[str, bytes] = {}
+        self._faces: dict[str, list[list[JSON]]] = {}
         self._last_ts = 0
         self._changed = asyncio.Event()
         self._journal = Journal(home) if home else None
@@ -80,6 +83,7 @@ class Workspace:
         """Empty everything and begin again with the cast."""
         self._tables.clear()
         self._bytes.clear()
+        self._faces.clear()
         self._seed()
         if self._journal and self.home:
             self._journal.rewrite(self._changes())
@@ -172,7 +176,16 @@ class Workspace:
 
     def put_message(self, message: JSON) -> None:
         """Keep this message, new or changed."""
+        before = self.messages(message["channel"]).get(message["ts"])
+        if before and before.get("blocks") and before["blocks"] != message.get("blocks"):
+            faces = self._faces.setdefault(message["ts"], [])
+            faces.insert(0, before["blocks"])
+            del faces[FACES_KEPT:]
         self.put(f"messages/{message['channel']}", message["ts"], message)
+
+    def earlier_faces(self, ts: str) -> list[list[JSON]]:
+        """The blocks that a message showed before, newest first: a window may still show them."""
+        return self._faces.get(ts, [])
 
     def replies(self, channel: str, thread_ts: str) -> list[JSON]:
         """The replies under a message, oldest first, without the message itself."""

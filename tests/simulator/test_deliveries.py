@@ -12,6 +12,7 @@ from aiohttp import web
 from slack_sdk.signature import SignatureVerifier
 
 from bot.simulator import LocalSlack, cast
+from bot.simulator.errors import Impossible
 from tests.simulator.conftest import App, Delivery, actions, button, section, until
 
 Call = Callable[..., Any]
@@ -308,6 +309,25 @@ async def test_the_newest_message_that_has_it_is_the_one_pressed(
     assert app.last.body["actions"][0]["value"] == "2.1"
     await slack.click("U0ALICE", channel="C0OPS", value="1.1")
     assert app.last.body["actions"][0]["value"] == "1.1"
+
+
+async def test_a_window_that_has_not_caught_up_presses_what_is_gone(
+    slack: LocalSlack, app: App, call: Call
+) -> None:
+    blocks = [actions(button(value="412.1"), block_id="decide.1")]
+    ts = (await call("chat.postMessage", channel="C0OPS", text="A", blocks=blocks))["ts"]
+    after = [section("Done", block_id="done.2")]
+    await call("chat.update", channel="C0OPS", ts=ts, text="B", blocks=after)
+    with pytest.raises(Impossible, match="nothing like that"):
+        await slack.click("U0ALICE", channel="C0OPS", action_id="approve")
+    clicked = await slack.click("U0ALICE", channel="C0OPS", ts=ts, action_id="approve")
+    assert clicked["stale"]
+    payload = app.last.body
+    assert (payload["actions"][0]["value"], payload["actions"][0]["block_id"]) == (
+        "412.1",
+        "decide.1",
+    )
+    assert payload["message"]["blocks"][0]["block_id"] == "done.2"
 
 
 async def test_a_menu_is_chosen_from_by_label_or_value(
