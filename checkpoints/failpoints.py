@@ -2,8 +2,10 @@
 
 A failpoint stands at every place whose crash leaves something behind: before and after a commit,
 after a send. It does nothing unless the composition root armed it from ``SAYSO_FAILPOINTS``, for
-example ``settle.committed`` or ``post.sent:2`` (the second time it is reached). The process then
-kills itself with SIGKILL, so that no handler, no finally and no buffer gets a say.
+example ``settle.after`` or ``post.sent:2`` (the second time it is reached). The process then
+kills itself with SIGKILL, so that no handler, no finally and no buffer gets a say. With ``=stop``
+behind it, the process stops itself with SIGSTOP instead, as one that stalls does, until somebody
+sends SIGCONT.
 """
 
 from __future__ import annotations
@@ -13,22 +15,29 @@ import signal
 import threading
 
 _left: dict[str, int] = {}
+_signals: dict[str, signal.Signals] = {}
 _lock = threading.Lock()
 
 
 def arm(spec: str) -> None:
-    """Arm the failpoints named in ``spec``, "NAME[:TIMES],…"; an empty one disarms all.
+    """Arm the failpoints named in ``spec``, "NAME[:TIMES][=stop],…"; an empty one disarms all.
 
     Raises:
-        ValueError: the number behind a name is not one.
+        ValueError: the number behind a name is not one, or it says something else than stop.
     """
     armed: dict[str, int] = {}
+    signals: dict[str, signal.Signals] = {}
     for part in filter(None, (part.strip() for part in spec.split(","))):
-        name, _, times = part.partition(":")
+        place, _, action = part.partition("=")
+        if action not in ("", "stop"):
+            raise ValueError(f"{part}: write nothing or =stop behind the name")
+        name, _, times = place.partition(":")
         armed[name] = int(times or 1)
+        signals[name] = signal.SIGSTOP if action else signal.SIGKILL
     with _lock:
         _left.clear()
         _left.update(armed)
+        _signals.update(signals)
 
 
 def reached(name: str) -> None:
@@ -39,6 +48,6 @@ def reached(name: str) -> None:
         if name not in _left:
             return
         _left[name] -= 1
-        due = _left[name] <= 0
+        due = _left[name] == 0
     if due:
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), _signals[name])
