@@ -31,6 +31,7 @@ from bot.house import House
 from bot.looking import Looking
 from bot.whispers import place_of, whisper
 from checkpoints.errors import SaysoError
+from checkpoints.failpoints import reached
 from graphs import audit, interventions, reviews, votes
 from graphs.policy import Person, Refusal, may_decide, may_withdraw
 from graphs.reviews import Review
@@ -141,6 +142,8 @@ class Clicks:
             if not isinstance(result, votes.Counted | votes.Decided | votes.Unknown):
                 card = await house.renderings.card(connection, ref.review_id)
             keeper = next(iter(await house.renderings.operators(connection)), None)
+            reached("decision.before_commit")
+        reached("decision.committed")
         log.info("voted", review=ref.review_id, user=person.id, result=type(result).__name__)
         return result, mishaps.of_vote(result, card, keeper)
 

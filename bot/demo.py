@@ -15,6 +15,7 @@ import asyncio
 import contextlib
 import fcntl
 import json
+import logging
 import os
 import signal
 import socket
@@ -44,7 +45,7 @@ STARTED_AGAIN_SECONDS: Final = 20.0
 async def demo() -> int:
     """Run everything until Ctrl-C; 0 if it ended in order."""
     settings = load()
-    logs.set_up("text", "demo", quiet=True)
+    logs.set_up("text", "demo", level=logging.CRITICAL)
     home = settings.home
     home.mkdir(parents=True, exist_ok=True)
     with _lock(home) as first:

@@ -26,6 +26,7 @@ from bot.mishaps import refusal_of
 from bot.whispers import whisper
 from bot.writing import message_of
 from checkpoints.database import Connection
+from checkpoints.failpoints import reached
 from graphs import audit, threads
 from graphs.policy import Person, Reason, Refusal, may_start
 from graphs.ports import PROGRESS
@@ -140,6 +141,8 @@ class Listeners:
                 )
             else:
                 await self._refused(connection, graph, person, refusal, channel)
+            reached("delivery.before_commit")
+        reached("delivery.committed")
         if refusal is not None:
             self._tell_refused(spec, graph, user, channel, refusal)
 
@@ -205,6 +208,8 @@ class Listeners:
                     thread_id=thread_id,
                     body={"kind": said.kind},
                 )
+            reached("delivery.before_commit")
+        reached("delivery.committed")
         log.info("said", thread=thread_id, kind=said.kind)
 
     async def _changed(self, body: dict[str, Any], event: dict[str, Any]) -> None:

@@ -15,10 +15,10 @@ from checkpoints.errors import SaysoError
 FRAMES: Final = 12
 
 
-def set_up(form: Literal["text", "json"], process: str, *, quiet: bool = False) -> None:
+def set_up(form: Literal["text", "json"], process: str, *, level: int = logging.INFO) -> None:
     """Send structlog's and the standard library's lines to standard error, in one form.
 
-    ``quiet``: only warnings, for commands that talk to a person in the same terminal.
+    ``level``: less is said by commands that talk to a person in the same terminal.
     """
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -34,9 +34,7 @@ def set_up(form: Literal["text", "json"], process: str, *, quiet: bool = False) 
     structlog.configure(
         processors=[*shared, last],
         logger_factory=structlog.WriteLoggerFactory(sys.stderr),
-        wrapper_class=structlog.make_filtering_bound_logger(
-            logging.WARNING if quiet else logging.INFO
-        ),
+        wrapper_class=structlog.make_filtering_bound_logger(level),
         cache_logger_on_first_use=False,
     )
     structlog.contextvars.bind_contextvars(process=process)

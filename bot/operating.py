@@ -7,6 +7,7 @@ record names the operating-system user too.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ class _Office:
 @asynccontextmanager
 async def _office() -> AsyncIterator[_Office]:
     settings = load()
-    logs.set_up(settings.environment.log, "command", quiet=True)
+    logs.set_up(settings.environment.log, "command", level=logging.WARNING)
     afterwards = Afterwards()
     async with (
         app.opened(settings, "command") as database,

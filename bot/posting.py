@@ -41,6 +41,7 @@ from bot.posts import Post
 from bot.slack import Slack
 from checkpoints.database import Connection, Database
 from checkpoints.errors import SaysoError
+from checkpoints.failpoints import reached
 
 log = structlog.get_logger("sayso.posting")
 
@@ -274,6 +275,7 @@ class Poster:
             # Too late to be sure that we are the only one. Nothing was sent by us.
             await self._later(post, "claim too old", 0.0, keep_tried=post.tried_at is not None)
             return False
+        reached("post.before_send")
         answer = await self._slack.call(
             "chat.postMessage",
             timeout=self._pace.call_seconds,
@@ -286,6 +288,7 @@ class Poster:
             unfurl_media=False,
             parse="none",
         )
+        reached("post.sent")
         ts, channel = str(answer["ts"]), str(answer.get("channel") or channel)
         await self._showed(post, digest, channel, ts)
         await self._hang(post, channel, ts)
@@ -310,6 +313,7 @@ class Poster:
         if time.monotonic() - begun > self._pace.youngest:
             await self._later(post, "claim too old", 0.0)
             return
+        reached("post.before_send")
         await self._slack.call(
             "chat.update",
             timeout=self._pace.call_seconds,
@@ -319,6 +323,7 @@ class Poster:
             blocks=blocks,
             parse="none",
         )
+        reached("post.sent")
         await self._showed(post, digest, channel, str(post.ts))
         log.info("updated", post=str(post.id), kind=post.kind, subject=post.subject)
 
