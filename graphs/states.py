@@ -42,10 +42,12 @@ async def read(graph: Graph, config: RunnableConfig, seen: StateSnapshot) -> Sta
         return State(fresh=True)
     pending = frozenset(interrupt.id for interrupt in seen.interrupts)
     failed = any(_error_of(task) is not None for task in seen.tasks)
+    # Tasks that all have their results are not the end: the owner died between their writes and
+    # the checkpoint of their step. `next` is empty then, and the thread only looks finished.
     unfinished = any(
         _error_of(task) is None and not task.interrupts and task.result is None
         for task in seen.tasks
-    )
+    ) or bool(seen.tasks and not pending and not failed)
     stopped = unfinished and not failed and not pending
     metadata = cast(Mapping[str, Any], seen.metadata or {})
     run_id = metadata.get("run_id")

@@ -7,10 +7,12 @@ import operator
 from collections.abc import Callable
 from typing import Annotated, Any, TypedDict
 
+import pytest
 from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 from pydantic import BaseModel
 
+from checkpoints import leases
 from checkpoints.postgres import PostgresSaver
 from graphs import audit, history, interventions, mailbox, reviews
 from tests.graphs.conftest import House, loaded, until
@@ -206,3 +208,43 @@ async def test_the_history_shows_each_checkpoint_with_what_was_chosen_from_it(
     assert await history.state(saver, thread_id) == found[-1].state
     whats = [entry.what for entry in await audit.of_thread(here.database, thread_id)]
     assert whats == ["thread.started", "thread.taken_in", "review.opened", "thread.rested"]
+
+
+@pytest.mark.parametrize("row_waits", [True, False])
+async def test_a_crash_between_a_steps_writes_and_its_checkpoint_loses_no_step(
+    house: Callable[..., House], row_waits: bool
+) -> None:
+    """The tasks have their results and `next` is empty: the thread only looks finished."""
+    calls: list[str] = []
+
+    def first(state: State) -> State:
+        calls.append("first")
+        return {"log": ["first"]}
+
+    def second(state: State) -> State:
+        calls.append("second")
+        return {"log": ["second"]}
+
+    here = house(loaded("two", line(first, second).compile()))
+    async with here.working():
+        thread_id = await here.start("two")
+        await here.until(thread_id, "done")
+    # As if the owner had died after the writes of `first` and before the checkpoint of its step.
+    ids = await here.database.fetch(
+        "select checkpoint_id from sayso.checkpoints where thread_id = $1 order by 1", thread_id
+    )
+    for table in ("checkpoints", "checkpoint_writes", "checkpoint_values"):
+        await here.database.execute(
+            f"delete from sayso.{table} where thread_id = $1 and checkpoint_id > $2",
+            thread_id,
+            ids[1]["checkpoint_id"],
+        )
+    await here.database.execute("update sayso.threads set mark = null, ended_at = null")
+    if row_waits:
+        await here.database.execute("update sayso.mailbox set consumed_at = null")
+    async with here.database.transaction() as connection:
+        await leases.wake(connection, thread_id)
+    async with here.working():
+        await here.until(thread_id, "done")
+    assert (await here.values(thread_id))["log"] == ["first", "second"]
+    assert calls == ["first", "second", "second"]
