@@ -76,6 +76,40 @@ async def test_a_worker_killed_after_the_decision_loses_no_answer_and_pays_under
     assert crashes == 0
 
 
+@pytest.mark.parametrize("turn", range(1, 6))
+@pytest.mark.parametrize("place", ["flush.before", "flush.sent"])
+async def test_a_worker_killed_at_any_write_of_a_checkpoint_swallows_no_answer(
+    house: Callable[..., House], database_url: str, tmp_path: Path, place: str, turn: int
+) -> None:
+    effects = tmp_path / "effects"
+    here = house(paying(effects), rules=(RULE,))
+    async with here.working(limits=LIMITS):
+        thread_id = await here.start("paying")
+        await here.until(thread_id, "paused")
+    for review in await here.open_reviews(thread_id):
+        await here.vote(review.id, "yes")
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.graphs.paying", database_url, str(effects), f"{place}:{turn}"
+    )
+
+    async def over() -> bool:
+        ended = (await threads.get(here.database, thread_id)).status == "done"
+        return ended or process.returncode is not None
+
+    try:
+        await until(over)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        died = await process.wait()
+    # Writes that queue up go together, so how many there are is not the same every time.
+    assert died == SIGKILL
+    async with here.working(limits=LIMITS):
+        await here.until(thread_id, "done")
+    assert (await here.values(thread_id))["log"] == ["left yes", "right yes", "paid"]
+    assert len(set(effects.read_text().split())) == 1
+
+
 async def test_a_worker_killed_between_two_answers_asks_the_other_question_still(
     house: Callable[..., House], database_url: str, tmp_path: Path
 ) -> None:
