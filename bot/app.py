@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import getpass
+import logging
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -27,6 +28,7 @@ from bot.house import House
 from bot.listeners import Listeners
 from bot.people import People, Workspace
 from bot.posting import Pace, Poster
+from bot.posts import CARD, Post
 from bot.renderings import Renderings
 from bot.settings import Settings, load
 from bot.slack import Slack
@@ -38,7 +40,7 @@ from checkpoints import migrate as migrations
 from checkpoints.database import Database
 from checkpoints.errors import DatabaseAway, LockTimeout, SaysoError
 from checkpoints.postgres import PostgresSaver
-from graphs import audit
+from graphs import audit, reviews
 from graphs.plain import plain
 from graphs.policy import Policy
 from graphs.registry import Registry
@@ -213,7 +215,11 @@ def bolt_of(house: House) -> AsyncApp:
             bot_token=house.slack.token,
         )
 
+    # Bolt repeats whole request bodies in its warnings; what matters is logged by us.
+    quiet = logging.getLogger("sayso.bolt")
+    quiet.setLevel(logging.CRITICAL)
     app = AsyncApp(
+        logger=quiet,
         name="sayso",
         client=house.slack.client,
         authorize=authorize,
@@ -235,21 +241,27 @@ async def _answer_to_failure(error: Exception) -> BoltResponse:
 
 @asynccontextmanager
 async def web_of(settings: Settings, database: Database) -> AsyncIterator[tuple[str, int]]:
-    """The web process's door, open; yields where it listens."""
+    """The web process's door; yields where it listens, once Slack has said who we are.
+
+    It listens before that, so that whoever watches it sees that it lives and is not ready.
+    """
     host, port = settings.environment.host, settings.environment.port
-    async with contextlib.AsyncExitStack() as stack:
-        slack = await stack.enter_async_context(slack_of(settings))
-        door = None
-        if slack is not None:
-            _, signing_secret = settings.need_slack("")
-            workspace = await workspace_of(database, slack)
-            house = await stack.enter_async_context(house_of(settings, database, slack, workspace))
+    token, signing_secret = settings.need_slack("The web process takes what Slack sends.")
+    doors: list[Door] = []
+    async with (
+        Slack.open(token, api_url=settings.environment.slack_api_url) as slack,
+        listening(site(database, lambda: doors[0] if doors else None), host=host, port=port) as at,
+    ):
+        workspace = await workspace_of(database, slack)
+        async with house_of(settings, database, slack, workspace) as house:
             door = Door(bolt_of(house), signing_secret, record_unproved=_recorder(database))
             counting = asyncio.create_task(door.record_for_ever(), name="count unproved")
-            stack.push_async_callback(_end, counting)
-        yield await stack.enter_async_context(listening(site(database, door), host=host, port=port))
-        if door is not None:
-            await door.record_now()
+            doors.append(door)
+            try:
+                yield at
+            finally:
+                await _end(counting)
+                await door.record_now()
 
 
 def _recorder(database: Database) -> Callable[[dict[str, int]], Any]:
@@ -309,12 +321,22 @@ def poster_of(
     """The poster of a worker."""
     policy = policy_of(settings)
     known = People(database, slack, team, afterwards)
+    afterwards.start(known.learn_handles(), "names of groups")
+
+    async def posted(post: Post) -> None:
+        """Who may decide is looked up when the card appears, so that a click finds it."""
+        if post.kind == CARD:
+            review = await reviews.get(database, int(post.subject))
+            if review.rule is not None:
+                known.warm(review.rule.approvers.users, review.rule.approvers.groups)
+
     return Poster(
         database,
         slack,
         Renderings(settings.configuration.graphs, policy, known),
         members=known.members,
         tell_operators=Wishes(policy.operators).tell_operators,
+        posted=posted,
         pace=Pace(hold_off_seconds=settings.environment.hold_off_seconds),
     )
 

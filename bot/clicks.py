@@ -30,6 +30,7 @@ from bot.errors import SlackFailed
 from bot.house import House
 from bot.looking import Looking
 from bot.whispers import place_of, whisper
+from bot.wording import phrase
 from checkpoints.errors import SaysoError
 from checkpoints.failpoints import reached
 from graphs import audit, interventions, reviews, votes
@@ -189,6 +190,7 @@ class Clicks:
         rule, operators = review.rule, house.policy.operators
         groups = [*operators.groups, *(rule.approvers.groups if rule else ())]
         person = await house.people.person(_user(body), groups)
+        done: object = None
         async with house.database.transaction() as connection:
             if not await deliveries.accept(connection, deliveries.action_key(body, action), verb):
                 return
@@ -206,11 +208,11 @@ class Clicks:
                     detail={"why": refusal.reason},
                 )
             elif verb == TRY_AGAIN:
-                await interventions.retry(
+                done = await interventions.retry(
                     connection, review.thread_id, by=person.id, wish=house.wishes
                 )
             else:
-                await interventions.withdraw(
+                done = await interventions.withdraw(
                     connection, review.thread_id, by=person.id, wish=house.wishes
                 )
             card = await house.renderings.card(connection, review.id)
@@ -220,6 +222,10 @@ class Clicks:
             )
             kind = mishaps.of_other(refusal.reason, otherwise)
             self._tell(body, views.Refusal(kind, ref=card.ref, words=card.words))
+        elif isinstance(done, interventions.NotPossible):
+            channel, root = place_of(body)
+            said = notices.told(phrase(f"private.not_possible.{verb}"))
+            whisper(house, said, user=person.id, channel=channel, root=root)
 
     def _may_retry(self, rule: Rule | None, person: Person, requester: str) -> Refusal | None:
         """Who asked, who decides and who runs it may say "try again": the approval stands."""

@@ -7,10 +7,12 @@ API that was configured. The size is looked at in the event and again while read
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
 import aiohttp
+import structlog
 
 from bot.slack import Slack
 from graphs.errors import FileRefused
@@ -21,6 +23,8 @@ FETCH_SECONDS: Final = 60
 _PIECE: Final = 64 * 1024
 _SLACK_HOSTS: Final = ("slack.com", "slack-files.com", "slack-edge.com")
 _REDIRECTS: Final = 3
+_PAUSES_SECONDS: Final = (1.0, 3.0, 0.0)
+log = structlog.get_logger("sayso.files")
 
 
 class SlackFiles:
@@ -38,6 +42,15 @@ class SlackFiles:
         """
         if file.size > MAX_FILE_BYTES:
             raise FileRefused(too_large())
+        for pause in _PAUSES_SECONDS:
+            try:
+                return await self._follow(file)
+            except (aiohttp.ClientError, TimeoutError) as error:
+                log.warning("a file did not come", file=file.id, why=type(error).__name__)
+                await asyncio.sleep(pause)
+        raise FileRefused("Slack did not send it")
+
+    async def _follow(self, file: FileRef) -> bytes:
         url = file.url
         for _ in range(_REDIRECTS):
             answer = await self._read(url, page="html" in file.media_type)
@@ -64,7 +77,7 @@ class SlackFiles:
                     raise FileRefused("Slack does not let us read it")
                 if response.status in {404, 410}:
                     raise FileRefused("it is not in Slack any more")
-                # Anything else may be better in a moment: the caller's error, not the person's.
+                # Anything else may be better in a moment.
                 response.raise_for_status()
                 if response.content_type == "text/html" and not page:
                     # What Slack answers, with 200, to a token that lacks files:read.

@@ -40,7 +40,7 @@ from bot.errors import Outcome, SlackFailed
 from bot.posts import Post
 from bot.slack import Slack
 from checkpoints.database import Connection, Database
-from checkpoints.errors import SaysoError
+from checkpoints.errors import DatabaseAway, LockTimeout, SaysoError
 from checkpoints.failpoints import reached
 
 log = structlog.get_logger("sayso.posting")
@@ -61,6 +61,7 @@ class Render(Protocol):
 
 
 TellOperators = Callable[[Connection, str, dict[str, Any]], Awaitable[None]]
+Posted = Callable[[Post], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ class Poster:
         *,
         members: Callable[[str], Awaitable[frozenset[str] | None]],
         tell_operators: TellOperators,
+        posted: Posted | None = None,
         pace: Pace | None = None,
     ) -> None:
         self._database = database
@@ -100,6 +102,7 @@ class Poster:
         self._render = render
         self._members = members
         self._tell_operators = tell_operators
+        self._posted = posted
         self._pace = pace or Pace()
         self._name = f"poster-{uuid.uuid4().hex[:12]}"
         self._awake = asyncio.Event()
@@ -194,7 +197,7 @@ class Poster:
         posted = False
         try:
             posted = await self._send(post, begun)
-        except SaysoError as error:
+        except (DatabaseAway, LockTimeout) as error:
             log.warning("a post was not sent", post=str(post.id), kind=post.kind, error=str(error))
         except Exception:
             log.exception("a post could not be rendered or sent", post=str(post.id), kind=post.kind)
@@ -292,6 +295,8 @@ class Poster:
         ts, channel = str(answer["ts"]), str(answer.get("channel") or channel)
         await self._showed(post, digest, channel, ts)
         await self._hang(post, channel, ts)
+        if self._posted is not None:
+            await self._posted(post)
         log.info("posted", post=str(post.id), kind=post.kind, subject=post.subject, channel=channel)
         return True
 

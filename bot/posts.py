@@ -77,16 +77,15 @@ async def want(
     ``thread_id`` puts the message into that thread's conversation.
     """
     await connection.execute(SQL.lane, place)
-    pace = PROGRESS_SECONDS if kind == PROGRESS else 0.0
     await connection.execute(
-        SQL.want, kind, subject, place, thread_id, dict(body) if body else None, pace
+        SQL.want, kind, subject, place, thread_id, dict(body) if body else None, _pace(kind)
     )
     await connection.execute(SQL.hint, place)
 
 
 async def again(connection: Connection, kind: str, subject: str) -> bool:
     """Want whatever is shown of the subject shown anew; False when nothing was ever wanted."""
-    places = await connection.fetch(SQL.again, kind, subject)
+    places = await connection.fetch(SQL.again, kind, subject, _pace(kind))
     if places:
         await connection.execute(SQL.hint, places[0]["place"])
     return bool(places)
@@ -113,3 +112,7 @@ async def shown_at(connection: Connection | Database, kind: str, subject: str) -
 def post(row: Row) -> Post:
     """The row as a value."""
     return Post(**{name: row[name] for name in Post.__dataclass_fields__})
+
+
+def _pace(kind: str) -> float:
+    return PROGRESS_SECONDS if kind == PROGRESS else 0.0

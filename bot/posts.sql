@@ -15,7 +15,7 @@ set wanted = sayso.posts.wanted + 1,
 -- Say that whatever is shown of a subject should be shown anew; nothing new is posted.
 update sayso.posts
 set wanted = wanted + 1,
-    due_at = greatest(due_at, now())
+    due_at = greatest(due_at, now(), shown_at + make_interval(secs => $3))
 where kind = $1 and subject = $2
 returning place;
 

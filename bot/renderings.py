@@ -406,7 +406,8 @@ def label(spec: GraphSpec | None, node: str) -> str:
 
 
 def _person(user: str | None, names: Mapping[str, str]) -> views.Person:
-    return views.Person(user or "", names.get(user or "", ""))
+    user = user or ""
+    return views.Person(user, names.get(user, user.removeprefix("cli:") if ":" in user else ""))
 
 
 def _votes(review: Review | None, names: Mapping[str, str], shown: Any) -> tuple[views.Vote, ...]:

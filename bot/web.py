@@ -115,25 +115,32 @@ class Door:
         return _plain(status, sentence)
 
 
-def site(database: Database, door: Door | None) -> web.Application:
-    """The routes: Slack's one, /healthz (we run) and /readyz (the database answers too)."""
+def site(database: Database, door: Callable[[], Door | None]) -> web.Application:
+    """The routes: Slack's one, /healthz (we run) and /readyz (the database answers too).
+
+    ``door`` is None until Slack has said who we are; Slack sends again what came before that.
+    """
     application = web.Application(client_max_size=MAX_BODY_BYTES)
 
     async def healthz(_: web.Request) -> web.Response:
         return web.json_response({"ok": True})
 
     async def readyz(_: web.Request) -> web.Response:
-        up = await database.is_up()
+        up, open_ = await database.is_up(), door() is not None
+        ready = up and open_
         return web.json_response(
-            {"ok": up, "database": up, "slack": door is not None}, status=200 if up else 503
+            {"ok": ready, "database": up, "slack": open_}, status=200 if ready else 503
         )
 
-    async def without_slack(_: web.Request) -> web.Response:
-        return _plain(503, "This process has no Slack settings.")
+    async def events(request: web.Request) -> web.StreamResponse:
+        opened = door()
+        if opened is None:
+            return _plain(503, "Not ready yet. Send it again.")
+        return await opened.receive(request)
 
     application.router.add_get("/healthz", healthz)
     application.router.add_get("/readyz", readyz)
-    application.router.add_post("/slack/events", door.receive if door else without_slack)
+    application.router.add_post("/slack/events", events)
     return application
 
 

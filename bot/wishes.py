@@ -57,6 +57,10 @@ class Wishes:
     async def _in_conversation(
         self, connection: Connection, kind: str, subject: str, thread_id: str
     ) -> None:
+        # First what is there: a conversation that began as a person's direct messages has another
+        # place by now, and a second row would be a second message.
+        if await posts.again(connection, kind, subject):
+            return
         place = await conversations.of_thread(connection, thread_id)
         if place is not None:
             await posts.want(connection, kind, subject, place.channel, thread_id=thread_id)

@@ -529,6 +529,10 @@ ENGLISH: dict[str, Entry] = {
     "private.may_not_withdraw": "*Only the person who asked can withdraw this {noun}.*",
     "private.may_not_retry": "*You cannot try this {noun} again.*",
     "private.may_not_retry.why": "That is for the people who decided and those who run this.",
+    "private.not_possible.try_again": (
+        "This request is not waiting for another try. Nothing was changed."
+    ),
+    "private.not_possible.withdraw": "This request has ended already. Nothing was changed.",
     "private.unknown_command": "*That is not a command we know.*",
     "private.unknown_command.try": "Try this:",
     "private.unknown_button": "*That button is not known here.*",

@@ -289,8 +289,8 @@ async def test_the_demo_prints_one_address_survives_a_kill_and_ends_everything(
         assert "started again" in out.decode()
         children = psutil.Process(first.pid).children(recursive=True)
         first.send_signal(signal.SIGINT)
-        await asyncio.wait_for(first.communicate(), 60)
-        assert first.returncode == 0
+        _, err = await asyncio.wait_for(first.communicate(), 60)
+        assert first.returncode == 0, err.decode()
     finally:
         if first.returncode is None:
             first.kill()

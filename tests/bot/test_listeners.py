@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from bot.wishes import Wishes
 from graphs import mailbox, reviews, threads
 from graphs.reviews import Asked
 from tests.bot.conftest import Desk, until
@@ -183,6 +184,23 @@ async def test_the_command_starts_a_thread_whose_conversation_is_its_progress_me
         return [one.text for one in said] == ["Asha, 60000 for a van", "And soon"]
 
     await until("the reply", heard)
+
+
+async def test_a_command_from_elsewhere_talks_in_direct_messages_and_keeps_to_one_message(
+    desk: Desk,
+) -> None:
+    await desk.slack.act(
+        "command", user="U0BOB", channel="C0OPS", command="/loan", text="Asha, 60000 for a van"
+    )
+    (thread,) = await threads.list_(desk.database)
+    await desk.post_all()
+    (progress,) = desk.slack.messages("D0BOB")
+    wishes = Wishes(desk.settings.configuration.operators)
+    async with desk.database.transaction() as connection:
+        await wishes(connection, "progress", thread.id)
+    await desk.database.execute("update sayso.posts set due_at = now()")
+    await desk.post_all()
+    assert [one["ts"] for one in desk.slack.messages("D0BOB")] == [progress["ts"]]
 
 
 async def test_an_empty_command_is_answered_with_how_to_write_it(desk: Desk) -> None:

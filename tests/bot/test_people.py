@@ -1,0 +1,80 @@
+"""Who somebody is: from the rows while they are fresh, else from Slack, else not known."""
+
+from __future__ import annotations
+
+from bot.afterwards import Afterwards
+from bot.people import People, identify, team_of
+from graphs.policy import Reason, may_decide
+from graphs.specs import People as Named
+from graphs.specs import Rule
+from tests.bot.conftest import Desk
+
+RULE = Rule(approvers=Named(users=("U0ERIN",), groups=("S0CREDIT",)))
+
+
+def people(desk: Desk, *, slack: bool = True) -> People:
+    return People(desk.database, desk.client if slack else None, "T0SAYSO", Afterwards())
+
+
+async def test_a_person_and_their_groups_are_asked_for_once_a_minute(desk: Desk) -> None:
+    known = people(desk)
+    alice = await known.person("U0ALICE", RULE.approvers.groups)
+    assert (alice.name, alice.known, alice.groups) == ("Alice", True, frozenset({"S0CREDIT"}))
+    before = len(desk.slack.calls)
+    assert await known.person("U0ALICE", RULE.approvers.groups) == alice
+    assert len(desk.slack.calls) == before
+
+
+async def test_a_change_is_asked_for_before_the_next_use(desk: Desk) -> None:
+    known = people(desk)
+    await known.person("U0ALICE", ["S0CREDIT"])
+    async with desk.database.transaction() as connection:
+        await known.forget_person(connection, "U0ALICE")
+        await known.forget_group(connection, "S0CREDIT")
+    before = len(desk.slack.calls)
+    await known.person("U0ALICE", ["S0CREDIT"])
+    asked = {call["method"] for call in desk.slack.calls[before:]}
+    assert asked == {"users.info", "usergroups.users.list"}
+
+
+async def test_guests_strangers_and_the_deactivated_are_seen_as_such(desk: Desk) -> None:
+    known = people(desk)
+    assert (await known.person("U0GUEST")).is_guest
+    assert (await known.person("U0STRANGER")).is_stranger
+    assert (await known.person("U0GONE")).deleted
+    assert not (await known.person("U0BOB")).is_stranger
+    assert (await known.person("U0NOBODY")).deleted
+
+
+async def test_whoever_cannot_be_looked_up_is_refused_and_not_let_through(desk: Desk) -> None:
+    await desk.slack.misbehave(server_error={"method": "users.info", "n": 5})
+    erin = await people(desk).person("U0ERIN", RULE.approvers.groups)
+    assert not erin.known
+    refusal = may_decide(RULE, erin, "U0BOB")
+    assert refusal is not None
+    assert refusal.reason is Reason.CANNOT_CHECK
+
+
+async def test_a_group_that_cannot_be_read_refuses_only_those_who_depend_on_it(
+    desk: Desk,
+) -> None:
+    await desk.slack.misbehave(server_error={"method": "usergroups.users.list", "n": 5})
+    known = people(desk)
+    assert may_decide(RULE, await known.person("U0ERIN", ["S0CREDIT"]), "U0BOB") is None
+    refusal = may_decide(RULE, await known.person("U0ALICE", ["S0CREDIT"]), "U0BOB")
+    assert refusal is not None
+    assert refusal.reason is Reason.CANNOT_CHECK
+
+
+async def test_without_a_token_ids_in_users_match_and_nothing_else_does(desk: Desk) -> None:
+    known = people(desk, slack=False)
+    assert may_decide(RULE, await known.person("U0ERIN", ["S0CREDIT"]), "U0BOB") is None
+    refusal = may_decide(RULE, await known.person("U0ALICE", ["S0CREDIT"]), "U0BOB")
+    assert refusal is not None
+    assert refusal.reason is Reason.NOT_ALLOWED
+
+
+async def test_the_workspace_is_remembered_for_when_slack_is_away(desk: Desk) -> None:
+    assert await team_of(desk.database) == "T0SAYSO"
+    await desk.slack.misbehave(server_error={"method": "auth.test", "n": 1})
+    assert (await identify(desk.database, desk.client)).bot_user == "U0SAYSO"
