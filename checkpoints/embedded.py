@@ -68,8 +68,7 @@ async def start(home: Path, *, fsync: bool = True) -> str:
             _forget_stale_pid(data)
             _run_server(data, fsync)
         except (subprocess.CalledProcessError, subprocess.TimeoutExpired, OSError) as error:
-            output = getattr(error, "stderr", None) or str(error)
-            raise EmbeddedFailed(str(output).strip(), data / "log") from error
+            raise EmbeddedFailed(_said(error), data / "log") from error
         if not await _answers(url, data):
             raise EmbeddedFailed("it started and does not answer", data / "log")
     return url
@@ -84,7 +83,11 @@ async def stop(home: Path) -> bool:
     with _lock(home):
         if not await _answers(address(home), data):
             return False
-        _as_account([_binary("pg_ctl"), "-D", str(data), "-m", "fast", "-w", "stop"])
+        try:
+            _open_way_to(data)
+            _as_account([_binary("pg_ctl"), "-D", str(data), "-m", "fast", "-w", "stop"])
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired, OSError) as error:
+            raise EmbeddedFailed(f"it does not stop ({_said(error)})", data / "log") from error
         return True
 
 
@@ -129,8 +132,7 @@ def _initialise(data: Path) -> None:
         _make_account()
         account = pwd.getpwnam(ACCOUNT)
         os.chown(data, account.pw_uid, account.pw_gid)
-        for folder in (data.parent, *data.parent.parents):
-            _open_for_passage(folder)
+        _open_way_to(data)
         _open_binaries()
     version = data / "PG_VERSION"
     if version.exists():
@@ -230,6 +232,17 @@ def _make_account() -> None:
             capture_output=True,
             text=True,
         )
+
+
+def _said(error: Exception) -> str:
+    return str(getattr(error, "stderr", None) or error).strip()
+
+
+def _open_way_to(data: Path) -> None:
+    """Let the account pass through the folders above the data, where we are root."""
+    if os.geteuid() == 0:
+        for folder in data.parents:
+            _open_for_passage(folder)
 
 
 def _open_for_passage(folder: Path) -> None:

@@ -152,11 +152,11 @@ class WrongLoop(SaysoError):
 
 
 class EmbeddedFailed(SaysoError):
-    """The embedded Postgres did not start; ``log`` is the file that says why."""
+    """The embedded Postgres did not start or stop; ``log`` is the file that says why."""
 
     def __init__(self, detail: str, log: Path) -> None:
         self.log = log
         super().__init__(
-            f"The embedded Postgres did not start: {detail}. Its log is {log}. "
+            f"The embedded Postgres failed: {detail}. Its log is {log}. "
             "Set SAYSO_DATABASE_URL to use a Postgres of your own."
         )

@@ -60,6 +60,13 @@ async def test_it_starts_again_after_a_kill_and_keeps_what_was_committed(home: P
         assert await database.fetchval("select answer from public.kept") == 42
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root starts it under another account")
+async def test_it_stops_also_when_the_folders_above_it_were_closed_meanwhile(home: Path) -> None:
+    await embedded.start(home, fsync=False)
+    home.chmod(0o700)
+    assert await embedded.stop(home)
+
+
 async def test_a_pid_file_that_names_another_process_is_not_taken_for_the_server(
     home: Path,
 ) -> None:
