@@ -40,9 +40,9 @@ from checkpoints.postgres import PostgresSaver
 from graphs import mailbox
 from graphs.errors import LoopStuck
 from graphs.loops import GraphLoop
+from graphs.ownership import AWAY_SECONDS, Owner, Ownership
 from graphs.ownership import Limits as Limits
-from graphs.ownership import Owner, Ownership
-from graphs.plays import MakeSaver, open_side
+from graphs.plays import MakeSaver, Side, open_side
 from graphs.policy import Policy
 from graphs.ports import Fetch, Wish, no_fetch, no_wish
 from graphs.registry import Registry
@@ -115,15 +115,9 @@ class Runner:
             Whatever ended one of the duties.
         """
         self._engine = asyncio.get_running_loop()
-        side = await self._loop.open(
-            lambda: open_side(
-                self._database.url,
-                self._make_saver,
-                self._refused,
-                size=self._limits.pool_size,
-                statement_cache=self._limits.statement_cache,
-            )
-        )
+        side = await self._open()
+        if side is None:
+            return
         self._hands = Owner(
             self._database,
             self._registry,
@@ -154,6 +148,24 @@ class Runner:
         for duty in duties:
             if not duty.cancelled() and (error := duty.exception()) is not None:
                 raise error
+
+    async def _open(self) -> Side | None:
+        """Open the graphs' side, again while the database is away; None where a stop came first."""
+        while not self._stopping.is_set():
+            try:
+                return await self._loop.open(
+                    lambda: open_side(
+                        self._database.url,
+                        self._make_saver,
+                        self._refused,
+                        size=self._limits.pool_size,
+                        statement_cache=self._limits.statement_cache,
+                    )
+                )
+            except DatabaseAway as error:
+                log.warning("graphs.not_opened", error=str(error))
+                await _wait(self._stopping, AWAY_SECONDS)
+        return None
 
     # Claims and heartbeats
 
