@@ -1,0 +1,190 @@
+"""kill -9 at every row of the crash table: the journey ends right, and the bank pays once.
+
+Each test starts the product with a failpoint armed, so that a process ends itself with SIGKILL at
+exactly that instruction; then the product is started again without it.
+"""
+
+from __future__ import annotations
+
+import signal
+
+import psutil
+import pytest
+
+from tests.journeys.conftest import Process, Product, everything, until
+from tests.journeys.test_loan_journey import REQUEST, TITLE
+
+pytestmark = pytest.mark.crash
+
+
+async def finish(product: Product) -> None:
+    """Approve what waits and see it end: one thread, one card, one transfer."""
+    card = await product.message("C0CREDIT", TITLE)
+    card = await until("the card to be open or decided", lambda: _settled(product, card))
+    if "Needs a decision" in everything(card):
+        await product.click("U0ALICE", "Approve", card)
+    await product.shows(card, "Done.", "TX-")
+    transfers = await product.transfers()
+    assert [(each["amount"], each["to"]) for each in transfers] == [(60000, "Asha Traders")]
+    (thread,) = await product.json("threads", "list")
+    assert thread["status"] == "done"
+
+    async def told() -> bool:
+        outcomes = [
+            message
+            for message in await product.messages("C0LOANS", thread_ts=await _root(product))
+            if "<@U0BOB>" in everything(message) and "TX-" in everything(message)
+        ]
+        assert len(outcomes) <= 1
+        return len(outcomes) == 1
+
+    await until("Bob to be told", told)
+    cards = [m for m in await product.messages("C0CREDIT") if TITLE in everything(m)]
+    assert len(cards) == 1
+
+
+async def _settled(product: Product, card: dict) -> dict | None:
+    for message in await product.messages("C0CREDIT"):
+        if message["ts"] == card["ts"]:
+            return message
+    return None
+
+
+async def _root(product: Product) -> str:
+    return str((await product.messages("C0LOANS"))[0]["ts"])
+
+
+async def gone(product: Product, started: Process) -> None:
+    """Wait until the process that reached its failpoint is gone, then end the rest like it."""
+    await until("the failpoint", lambda: _worker_or_self_died(started))
+    for child in started.children if started.process.returncode is None else []:
+        child.kill()
+    started.kill()
+    await started.gone()
+
+
+async def _worker_or_self_died(started: Process) -> bool:
+    if started.process.returncode is not None:
+        return True
+    return "ended by itself" in started.output.read_text()
+
+
+WORKER_ROWS = [
+    "run.before",
+    "flush.sent",
+    "run.after",
+    "settle.written",
+    "settle.after",
+    "post.before_send",
+    "post.sent",
+]
+
+
+@pytest.mark.parametrize("failpoint", WORKER_ROWS)
+async def test_a_worker_killed_on_the_way_to_the_card_loses_nothing(
+    product: Product, failpoint: str
+) -> None:
+    started = await product.serve(SAYSO_FAILPOINTS=failpoint)
+    await product.say("U0BOB", "C0LOANS", REQUEST, "bank-statement-oct.pdf")
+    await gone(product, started)
+    await product.serve()
+    await finish(product)
+
+
+@pytest.mark.parametrize("failpoint", WORKER_ROWS)
+async def test_a_worker_killed_on_the_way_from_the_click_to_the_end_pays_once(
+    product: Product, failpoint: str
+) -> None:
+    first = await product.serve()
+    await product.say("U0BOB", "C0LOANS", REQUEST)
+    card = await product.message("C0CREDIT", "Needs a decision")
+    first.process.terminate()
+    await first.gone()
+    started = await product.serve(SAYSO_FAILPOINTS=failpoint)
+    await product.click("U0ALICE", "Approve", card)
+    await gone(product, started)
+    await product.serve()
+    await finish(product)
+
+
+@pytest.mark.parametrize("failpoint", ["delivery.before_commit", "delivery.committed"])
+async def test_a_delivery_cut_off_around_its_commit_becomes_one_thread(
+    product: Product, failpoint: str
+) -> None:
+    started = await product.serve(SAYSO_FAILPOINTS=failpoint)
+    await product.say("U0BOB", "C0LOANS", REQUEST)
+    await gone(product, started)
+    await product.serve()
+    await finish(product)
+
+
+@pytest.mark.parametrize("failpoint", ["decision.before_commit", "decision.committed"])
+async def test_a_click_cut_off_around_its_commit_is_answered_by_clicking_again(
+    product: Product, failpoint: str
+) -> None:
+    first = await product.serve()
+    await product.say("U0BOB", "C0LOANS", REQUEST)
+    card = await product.message("C0CREDIT", "Needs a decision")
+    first.process.terminate()
+    await first.gone()
+    started = await product.serve(SAYSO_FAILPOINTS=failpoint)
+    await product.click("U0ALICE", "Approve", card)
+    await gone(product, started)
+    await product.serve()
+    now = await _settled(product, card)
+    assert now is not None
+    if "Needs a decision" in everything(now) and failpoint == "decision.before_commit":
+        await product.click("U0ALICE", "Approve", card)
+    await product.shows(card, "Done.", "TX-")
+    assert len(await product.transfers()) == 1
+
+
+async def test_everything_killed_while_the_card_waits_runs_nothing_before_the_pause_again(
+    product: Product,
+) -> None:
+    started = await product.serve()
+    await product.say("U0BOB", "C0LOANS", REQUEST, "bank-statement-oct.pdf")
+    card = await product.message("C0CREDIT", "Needs a decision")
+    steps = await product.database.fetch("select node, task_id from sayso.steps order by number")
+    for child in started.children:
+        child.kill()
+    started.kill()
+    await started.gone()
+    await product.serve()
+    await product.click("U0ALICE", "Approve", card)
+    await product.shows(card, "Done.")
+    again = await product.database.fetch("select node, task_id from sayso.steps order by number")
+    assert again[: len(steps)] == steps
+    assert [row["node"] for row in again].count("read_documents") == 1
+
+
+async def test_a_worker_that_stalls_past_its_lease_writes_nothing_when_it_wakes_up(
+    product: Product,
+) -> None:
+    """One worker stops right after the payment, another takes over, then the first goes on."""
+    first = await product.serve()
+    await product.say("U0BOB", "C0LOANS", REQUEST)
+    card = await product.message("C0CREDIT", "Needs a decision")
+    first.process.terminate()
+    await first.gone()
+    second = await product.serve(SAYSO_FAILPOINTS="run.after=stop")
+    await product.click("U0ALICE", "Approve", card)
+
+    async def stalled() -> psutil.Process | None:
+        return next((one for one in second.children if one.status() == psutil.STATUS_STOPPED), None)
+
+    worker = await until("the worker to stall", stalled)
+    await product.start("worker")
+    await product.shows(card, "Done.", "TX-")
+    epochs = await product.database.fetch("select thread_id, epoch from sayso.leases")
+    worker.send_signal(signal.SIGCONT)
+
+    async def refused() -> bool:
+        return "thread.lost" in second.output.read_text()
+
+    await until("the stalled worker to be refused", refused)
+    assert await product.database.fetch("select thread_id, epoch from sayso.leases") == epochs
+    assert len(await product.transfers()) == 1
+    (thread,) = await product.json("threads", "list")
+    assert thread["status"] == "done"
+    assert len([m for m in await product.messages("C0CREDIT") if TITLE in everything(m)]) == 1
