@@ -20,19 +20,19 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List reviews, oldest first."""
-    from bot import operating
+    from bot import operating, printing
 
     found = asyncio.run(operating.list_reviews(thread))
-    show_json(found) if as_json else operating.print_reviews(found)
+    show_json(found) if as_json else printing.print_reviews(found)
 
 
 @app.command()
 def show(id: Id, as_json: AsJson = False) -> None:  # noqa: A002
     """Show a review: its question, who may decide, and the votes."""
-    from bot import operating
+    from bot import operating, printing
 
     found = asyncio.run(operating.show_review(id))
-    show_json(found) if as_json else operating.print_review(found)
+    show_json(found) if as_json else printing.print_review(found)
 
 
 @app.command()
@@ -43,11 +43,11 @@ def decide(
     as_json: AsJson = False,
 ) -> None:
     """Vote as USER, under the same rules as in Slack; the record names you too."""
-    from bot import operating
+    from bot import operating, printing
 
     said = parsed("--answer", answer)
     found, refused = asyncio.run(operating.decide(id, voter, said))
-    show_json(found) if as_json else operating.print_review(found)
+    show_json(found) if as_json else printing.print_review(found)
     if refused is not None:
         typer.echo(refused, err=True)
         raise typer.Exit(1)

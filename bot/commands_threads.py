@@ -29,7 +29,7 @@ def start(
     as_json: AsJson = False,
 ) -> None:
     """Start a thread of GRAPH."""
-    from bot import operating
+    from bot import operating, printing
 
     given = parsed("--input", input)
     more = parsed("--configurable", configurable) if configurable is not None else {}
@@ -40,7 +40,7 @@ def start(
     found = asyncio.run(
         operating.start(graph, given, customer=customer, configurable=more, key=key)
     )
-    show_json(found) if as_json else operating.print_thread(found)
+    show_json(found) if as_json else printing.print_thread(found)
 
 
 @app.command("list")
@@ -52,12 +52,12 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List the newest threads."""
-    from bot import operating
+    from bot import operating, printing
 
     if status is not None and status not in operating.STATUSES:
         raise typer.BadParameter(f"one of {', '.join(operating.STATUSES)}", param_hint="--status")
     found = asyncio.run(operating.list_threads(status))
-    show_json(found) if as_json else operating.print_threads(found)
+    show_json(found) if as_json else printing.print_threads(found)
 
 
 @app.command()
@@ -66,10 +66,10 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show a thread: where it stands, its state and its reviews."""
-    from bot import operating
+    from bot import operating, printing
 
     found = asyncio.run(operating.show_thread(id))
-    show_json(found) if as_json else operating.print_thread(found)
+    show_json(found) if as_json else printing.print_thread(found)
 
 
 @app.command()
@@ -78,10 +78,10 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """Show what happened to a thread, and the state behind each choice of a router."""
-    from bot import operating
+    from bot import operating, printing
 
     found = asyncio.run(operating.history(id))
-    show_json(found) if as_json else operating.print_history(found)
+    show_json(found) if as_json else printing.print_history(found)
 
 
 def parsed(option: str, text: str) -> Any:
