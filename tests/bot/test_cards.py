@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from card_samples import CARDS, HOSTILE, LOAN, LOAN_SHOWN
-from window_samples import MESSAGES, REFUSALS, VIEWS
 
 from bot import limits, notices
 from bot.cards import render
 from bot.simulator import strictness
 from bot.views import Refused, Status
 from graphs.questions import Choice, Group, Line
+from tests.bot.card_samples import CARDS, HOSTILE, LOAN, LOAN_SHOWN
+from tests.bot.window_samples import MESSAGES, REFUSALS, VIEWS
 
 FORBIDDEN = re.compile(
     r"\b(threads?|interrupts?|nodes?|payloads?|checkpoints?|resume[ds]?|schemas?|states?|stale|"

@@ -8,11 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from card_samples import CARDS, LOAN
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from test_cards import walk
-from window_samples import DETAILS, HOME, KNOWN, OUTCOME, PROGRESS, REF, REFUSALS
 
 from bot import details, home, limits, modals, notices
 from bot.cards import render
@@ -29,6 +27,8 @@ from bot.views import (
     Words,
 )
 from graphs.questions import Choice, Group, Line, Shown
+from tests.bot.card_samples import CARDS, LOAN
+from tests.bot.window_samples import DETAILS, HOME, KNOWN, OUTCOME, PROGRESS, REF, REFUSALS
 
 # A failing example may be long, and is still worth seeing
 pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")

@@ -6,31 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from card_samples import (
-    ALICE,
-    ALSO_CONDITION,
-    ASKED,
-    BOB,
-    BY_ALICE,
-    BY_DANA,
-    CHANGES,
-    DANA,
-    DEADLINE,
-    FAILURE,
-    HOSTILE,
-    LINK,
-    LOAN,
-    LOAN_SHOWN,
-    LOAN_WORDS,
-    OSCAR,
-    QUESTION,
-    REJECTED,
-    TWO,
-    WITH_CONDITION,
-    ZONE,
-    at,
-)
-
 from bot import details, home, modals, notices
 from bot.blocks import Payload
 from bot.inline import Moment
@@ -53,6 +28,30 @@ from bot.views import (
     Refused,
     StepLine,
     Waiting,
+)
+from tests.bot.card_samples import (
+    ALICE,
+    ALSO_CONDITION,
+    ASKED,
+    BOB,
+    BY_ALICE,
+    BY_DANA,
+    CHANGES,
+    DANA,
+    DEADLINE,
+    FAILURE,
+    HOSTILE,
+    LINK,
+    LOAN,
+    LOAN_SHOWN,
+    LOAN_WORDS,
+    OSCAR,
+    QUESTION,
+    REJECTED,
+    TWO,
+    WITH_CONDITION,
+    ZONE,
+    at,
 )
 
 REF = Ref(412, 1)
