@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from test_cards import walk
 
 from bot import details, home, limits, modals, notices
 from bot.cards import render
@@ -28,6 +27,7 @@ from bot.views import (
 )
 from graphs.questions import Choice, Group, Line, Shown
 from tests.bot.card_samples import CARDS, LOAN
+from tests.bot.test_cards import walk
 from tests.bot.window_samples import DETAILS, HOME, KNOWN, OUTCOME, PROGRESS, REF, REFUSALS
 
 # A failing example may be long, and is still worth seeing
