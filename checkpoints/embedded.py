@@ -98,7 +98,16 @@ def address(home: Path, database: str = "postgres") -> str:
 
 
 async def _answers(url: str, data: Path) -> bool:
-    """Prove the server by asking it for its data directory."""
+    """Prove the server by asking it for its data directory.
+
+    Raises:
+        EmbeddedFailed: the socket's directory is not ours, so whoever answers there is not either.
+    """
+    directory = _socket_directory(data)
+    if not directory.exists():
+        return False
+    if directory != data:
+        _require_own(directory)
     try:
         driver = await asyncpg.connect(url, timeout=5)
     except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
@@ -270,11 +279,22 @@ def _socket_directory(data: Path) -> Path:
 
 
 def _own_directory(directory: Path) -> None:
-    """Make the socket's directory ours alone; refuse one that somebody else laid there."""
-    owner = pwd.getpwnam(ACCOUNT).pw_uid if os.geteuid() == 0 else os.geteuid()
+    """Make the socket's directory ours alone."""
     directory.mkdir(mode=0o700, exist_ok=True)
     if os.geteuid() == 0 and directory.lstat().st_uid == 0:
-        os.chown(directory, owner, -1)
+        account = pwd.getpwnam(ACCOUNT)
+        os.chown(directory, account.pw_uid, account.pw_gid)
+    _require_own(directory)
+
+
+def _require_own(directory: Path) -> None:
+    """Refuse a directory that somebody else laid there: its name can be guessed."""
+    owner = os.geteuid()
+    if owner == 0:
+        try:
+            owner = pwd.getpwnam(ACCOUNT).pw_uid
+        except KeyError:
+            pass  # the account is made at the first start; until then nothing is its own
     found = directory.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner or found.st_mode & 0o077:
         raise EmbeddedFailed(f"{directory} belongs to somebody else", directory)

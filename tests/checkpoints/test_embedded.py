@@ -89,6 +89,22 @@ async def test_a_path_too_long_for_a_socket_still_works(tmp_path: Path) -> None:
         await embedded.stop(home)
 
 
+async def test_a_server_in_a_socket_directory_of_somebody_else_is_not_believed(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / ("long" * 20) / "home"
+    home.mkdir(parents=True)
+    directory = Path(embedded.address(home).split("host=")[1])
+    directory.mkdir(mode=0o777)
+    directory.chmod(0o777)
+    try:
+        with pytest.raises(embedded.EmbeddedFailed, match="belongs to somebody else"):
+            await embedded.start(home)
+        assert not (home / "postgres").exists()
+    finally:
+        directory.rmdir()
+
+
 async def test_data_of_another_version_is_refused_with_the_next_step(home: Path) -> None:
     data = home / "postgres"
     data.mkdir(parents=True)
