@@ -16,6 +16,7 @@ once; the folders above the data directory then get the right to be passed throu
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import importlib.util
@@ -289,14 +290,12 @@ def _own_directory(directory: Path) -> None:
 
 def _require_own(directory: Path) -> None:
     """Refuse a directory that somebody else laid there: its name can be guessed."""
-    owner = os.geteuid()
-    if owner == 0:
-        try:
-            owner = pwd.getpwnam(ACCOUNT).pw_uid
-        except KeyError:
-            pass  # the account is made at the first start; until then nothing is its own
+    owners = {os.geteuid()}
+    if os.geteuid() == 0:
+        with contextlib.suppress(KeyError):  # the account is made at the first start
+            owners.add(pwd.getpwnam(ACCOUNT).pw_uid)
     found = directory.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner or found.st_mode & 0o077:
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid not in owners or found.st_mode & 0o077:
         raise EmbeddedFailed(f"{directory} belongs to somebody else", directory)
 
 
