@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import mimetypes
+import time
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pypdf
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphs.library import apart, pdf
 from graphs.library.reading import MAX_BYTES, read, reading, together
 
 SAMPLES = Path(__file__).parents[2] / "bot" / "simulator" / "samples"
@@ -77,6 +82,7 @@ def test_where_documents_differ_the_more_careful_figure_counts() -> None:
         (File("a.pdf", b""), "is empty"),
         (File("a.txt", b" \n\t"), "is empty"),
         (File("a.txt", b"x" * (MAX_BYTES + 1)), "is larger than 10 MB"),
+        (File("a.pdf", b"%PDF-1.7" + b"x" * 9_000_000), "cannot be opened as a PDF"),
         (File("a.pdf", b"%PDF-1.7 nonsense"), "cannot be opened as a PDF"),
         (File("a.pdf", b"not a PDF at all"), "cannot be opened as a PDF"),
         (File("a.pdf", blank_pdf()), "has no text in it, it may be a scan"),
@@ -137,6 +143,119 @@ def test_hostile_text_is_cleaned_and_cut() -> None:
     found = reading(File("a.txt", ("Monthly income: " + "9" * 50 + "\n" + "x" * 300_000).encode()))
     assert len(found.text) == 200_000
     assert found.figures == {}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b',"a",\n' + b'"' * 4_000 + b"a",
+        b'"' * 200_000,
+        b'",' * 100_000,
+        b'a,"b\n' * 50_000,
+        b"Label: 1 " * 25_000,
+        b"a:1\n" * 60_000,
+        b"Trading for: 1" + b" " * 190_000,
+        b"Trading since: " + b"a" * 190_000,
+        b"Period: x to " + b"a " * 95_000 + b"\nTrading since: May 2020",
+        b"\x81" * 10_000_000,
+        b"\xff\xfe" + b"\x00\xd8" * 5_000_000,
+    ],
+    ids=lambda body: repr(body[:12]),
+)
+async def test_no_text_or_table_holds_anything_up(body: bytes) -> None:
+    started = time.process_time()
+    for name in ("a.csv", "a.txt"):
+        assert (await read(File(name, body))).problem is None
+    assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("text", "figures"),
+    [
+        ('"Monthly income";"31,400"\n"Late payments";"2"', {"income": 31400, "late_payments": 2}),
+        ("Monthly income;31,400\nPrice;58,900", {"income": 31400, "price": 58900}),
+        ('Monthly income, "31,400"\nLate payments, 2', {"income": 31400, "late_payments": 2}),
+        ("Statement, of September\nMonthly income\t31400\nPrice\t5", {"income": 31400, "price": 5}),
+        ("Monthly income: 31400", {"income": 31400}),
+    ],
+)
+def test_the_delimiter_is_what_most_lines_agree_on(text: str, figures: dict[str, int]) -> None:
+    assert reading(File("a.csv", text.encode())).figures == figures
+
+
+def heavy_pdf(pages: int = 100, operators: int = 150_000) -> bytes:
+    """A small PDF of minutes of work: its pages share one long stream that shows nothing."""
+    content = zlib.compress(b"BT /F 12 Tf " + b"() Tj " * operators + b"ET", 9)
+    page = (
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 3 0 R"
+        b"/Resources<</Font<</F 4 0 R>>>>>>"
+    )
+    kids = b" ".join(b"%d 0 R" % (5 + number) for number in range(pages))
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[%b]/Count %d>>" % (kids, pages),
+        b"<</Length %d/Filter/FlateDecode>>stream\n%b\nendstream" % (len(content), content),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        *[page] * pages,
+    ]
+    body, places = b"%PDF-1.4\n", []
+    for number, each in enumerate(objects, 1):
+        places.append(len(body))
+        body += b"%d 0 obj\n%b\nendobj\n" % (number, each)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    size = len(objects) + 1
+    return (
+        body
+        + b"xref\n0 %d\n0000000000 65535 f \n%b" % (size, table)
+        + b"trailer\n<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % (size, len(body))
+    )
+
+
+def readers() -> list[psutil.Process]:
+    return psutil.Process().children()
+
+
+async def test_heavy_pdfs_hold_up_no_text_and_no_other_pdf_for_long() -> None:
+    """One more than have their turn at once: the innocent ones are read all the same."""
+    body = heavy_pdf()
+    assert len(body) < 20_000
+    heavy = [
+        asyncio.create_task(apart.text_of(body, cpu_seconds=1)) for _ in range(apart.AT_ONCE + 1)
+    ]
+    await asyncio.sleep(0)
+    text = await read(File("a.txt", b"Monthly income: 5000"))
+    assert text.figures == {"income": 5000}
+    assert not any(task.done() for task in heavy)
+    assert (await read(sample("van-quote.pdf"))).figures == {"price": 58900}
+    assert {found.unread for found in await asyncio.gather(*heavy)} == {pdf.TOO_SLOW}
+    assert readers() == []
+
+
+async def test_a_heavy_pdf_is_ended_by_its_share_of_the_processor() -> None:
+    assert await apart.text_of(heavy_pdf(), cpu_seconds=1) == pdf.Pdf(unread=pdf.TOO_SLOW)
+
+
+async def test_a_pdf_that_takes_too_long_is_ended_and_leaves_no_process() -> None:
+    assert (await apart.text_of(heavy_pdf(), wall_seconds=0.5)).unread == pdf.TOO_SLOW
+    assert readers() == []
+
+
+async def test_a_reading_that_is_cancelled_leaves_no_process() -> None:
+    task = asyncio.create_task(apart.text_of(heavy_pdf()))
+    async with asyncio.timeout(20):
+        while not readers():  # noqa: ASYNC110  there is nothing to be told by
+            await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert readers() == []
+
+
+async def test_the_wait_for_a_turn_is_not_counted_as_reading() -> None:
+    started = time.monotonic()
+    heavy = [apart.text_of(heavy_pdf(), wall_seconds=0.5) for _ in range(2 * apart.AT_ONCE)]
+    assert {found.unread for found in await asyncio.gather(*heavy)} == {pdf.TOO_SLOW}
+    assert time.monotonic() - started >= 1.0
 
 
 @given(st.binary(), st.sampled_from(["a.pdf", "a.csv", "a.txt", "a"]))
