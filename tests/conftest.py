@@ -7,6 +7,7 @@ migrated schema is a template, so that a fresh database costs a file copy.
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import itertools
 import os
 import shutil
@@ -82,6 +83,14 @@ async def database(database_url: str) -> AsyncIterator[Database]:
     """The door to a fresh, migrated database."""
     async with Database.open(database_url) as opened:
         yield opened
+
+
+@pytest.fixture
+def demo_ports() -> Iterator[None]:
+    """The demo's two ports, for one test at a time: tests run side by side in processes."""
+    with (Path(tempfile.gettempdir()) / f"sayso-demo-{os.getuid()}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 async def _fresh(server: Path, template: str) -> AsyncIterator[str]:

@@ -62,7 +62,7 @@ async def start(home: Path) -> Demo:
 
 
 @pytest.fixture
-async def demo(tmp_path: Path) -> AsyncIterator[Demo]:
+async def demo(tmp_path: Path, demo_ports: None) -> AsyncIterator[Demo]:
     started = await start(tmp_path / "home")
     yield started
     if started.process.returncode is None:
