@@ -17,7 +17,9 @@ import psutil
 import pytest
 
 from checkpoints.database import Database
-from tests.bot.conftest import until
+from graphs import reviews
+from graphs.specs import People, Rule
+from tests.bot.conftest import Desk, until
 
 ROOT = Path(__file__).parent.parent.parent
 LOAN = {"text": "Loan for Asha Traders, 60000 for a delivery van"}
@@ -130,6 +132,27 @@ def os_user_is_named(history: Any) -> bool:
         entry["what"] == "vote.counted" and entry["detail"].get("os_user")
         for entry in history["audit"]
     )
+
+
+@pytest.mark.parametrize("token", ["xoxb-local-sayso", "xoxb-another"])
+async def test_with_a_token_and_without_slack_nobody_is_taken_at_their_word(
+    desk: Desk, tmp_path: Path, token: str
+) -> None:
+    rule = Rule(graph="loan", channel="C0CREDIT", approvers=People(users=("U0GONE",)))
+    review_id = await desk.review(rule=rule)
+    terminal = Terminal(tmp_path, desk.settings.database_url or "")
+    code, _, err = await terminal.run(
+        "reviews", "decide", str(review_id), "--as", "U0GONE",
+        "--answer", '{"decision": "approve"}',
+        SAYSO_SLACK_BOT_TOKEN=token, SAYSO_SLACK_SIGNING_SECRET="secret",
+        SAYSO_SLACK_API_URL="http://127.0.0.1:9/api/",
+    )  # fmt: skip
+    assert code == 1
+    assert "could not check who you are" in err
+    assert (await reviews.get(desk.database, review_id)).status == "open"
+    (entry,) = await desk.audit("vote.refused")
+    assert entry["actor"] == "U0GONE"
+    assert "cannot_check" in entry.values()
 
 
 async def test_the_same_key_starts_one_thread(terminal: Terminal) -> None:
@@ -258,7 +281,7 @@ async def test_the_worker_of_a_killed_web_process_ends_too(terminal: Terminal) -
 
 @pytest.mark.crash
 async def test_the_demo_prints_one_address_survives_a_kill_and_ends_everything(
-    tmp_path: Path,
+    tmp_path: Path, demo_ports: None
 ) -> None:
     (tmp_path / "sayso.toml").write_bytes((ROOT / "sayso.toml").read_bytes())
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
