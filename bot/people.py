@@ -16,7 +16,7 @@ from typing import Any, Final
 import structlog
 
 from bot.afterwards import Afterwards
-from bot.errors import Outcome, SlackFailed
+from bot.errors import Outcome, SlackFailed, SlackUnknown
 from bot.slack import Slack
 from checkpoints.database import Connection, Database, queries
 from checkpoints.errors import SaysoError
@@ -168,7 +168,11 @@ class People:
             # Slack does not show this person to us: as good as not there.
             await self._keep(user, {"id": user, "deleted": True})
             return
-        await self._keep(user, answer.get("user") or {})
+        said = answer.get("user")
+        if not isinstance(said, dict) or said.get("id") != user:
+            # Kept as it is, an answer that says nothing would be a full member.
+            raise SlackUnknown("users.info", "no_such_answer")
+        await self._keep(user, said)
 
     async def _keep(self, user: str, said: dict[str, Any]) -> None:
         profile = said.get("profile") or {}
@@ -197,7 +201,10 @@ class People:
     async def _fetch_group(self, group: str) -> None:
         assert self._slack is not None  # noqa: S101
         answer = await self._slack.call("usergroups.users.list", usergroup=group)
-        members = [str(member) for member in answer.get("users") or []]
+        users = answer.get("users")
+        if not isinstance(users, list):
+            raise SlackUnknown("usergroups.users.list", "no_such_answer")
+        members = [str(member) for member in users]
         await self._database.execute(SQL.keep_group, self.team, group, members)
 
     # Rows

@@ -78,3 +78,24 @@ async def test_the_workspace_is_remembered_for_when_slack_is_away(desk: Desk) ->
     assert await team_of(desk.database) == "T0SAYSO"
     await desk.slack.misbehave(server_error={"method": "auth.test", "n": 1})
     assert (await identify(desk.database, desk.client)).bot_user == "U0SAYSO"
+
+
+class _SaysNothing:
+    """A Slack whose answers are ok and empty."""
+
+    async def call(self, method: str, **_: object) -> dict[str, object]:
+        return {"ok": True, "user": {"id": "U0ANOTHER"}} if method == "users.info" else {"ok": True}
+
+
+async def test_an_answer_that_names_nobody_is_not_kept_as_a_member(desk: Desk) -> None:
+    silent = People(desk.database, _SaysNothing(), "T0SAYSO", Afterwards())  # type: ignore[arg-type]
+    who = await silent.person("U0WHO", ["S0CREDIT"])
+    assert (who.known, who.groups) == (False, None)
+    assert await silent.members("S0CREDIT") is None
+    assert await desk.database.fetchval("select count(*) from sayso.people") == 0
+    assert (
+        await desk.database.fetchval(
+            "select count(*) from sayso.user_groups where fetched_at > '1970-01-01'"
+        )
+        == 0
+    )
