@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
+from urllib.parse import parse_qs, urlsplit
 
 # Before langgraph is imported anywhere: it reads the switch at import.
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
@@ -72,6 +73,11 @@ class Environment(BaseSettings):
     def _is_postgres(cls, value: SecretStr | None) -> SecretStr | None:
         if value and not value.get_secret_value().startswith(("postgresql://", "postgres://")):
             raise ValueError("write an address that begins with postgresql://")
+        if value and not _is_address(value.get_secret_value()):
+            raise ValueError(
+                "the address cannot be read; percent-encode the password in it (%2F for /, "
+                "%40 for @, %23 for #, %3F for ?, %5B for [) and write the port as a number"
+            )
         return value
 
     @field_validator("slack_api_url")
@@ -108,6 +114,27 @@ class Environment(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Only what `load` hands in: it reads the variables itself, with their files."""
         return (init_settings,)
+
+
+def _is_address(url: str) -> bool:
+    """Whether a database address splits where its writer meant it to.
+
+    The driver would read a password with a bare / or # in it as host, port and path, and say so
+    with parts of it.
+    """
+    try:
+        split = urlsplit(url)
+        if split.query:
+            parse_qs(split.query, strict_parsing=True, keep_blank_values=True)
+    except ValueError:
+        return False
+    hosts = split.netloc.rpartition("@")[2].split(",")
+    ports = [host.rpartition("]")[2].partition(":")[2] for host in hosts]
+    return (
+        all(port == "" or (port.isdecimal() and int(port) < 65536) for port in ports)
+        and not split.fragment
+        and "@" not in split.path
+    )
 
 
 class Configuration(BaseModel):

@@ -161,7 +161,7 @@ class Database:
             server_settings["idle_in_transaction_session_timeout"] = str(
                 int(idle_in_transaction_seconds * 1000)
             )
-        with translated():
+        with translated(), understood():
             pool = await asyncpg.create_pool(
                 url,
                 min_size=1,
@@ -256,7 +256,7 @@ class Database:
 
     async def _listen_once(self, channel: str, heard: Callable[[str], None]) -> None:
         ended = asyncio.Event()
-        with translated():
+        with translated(), understood():
             driver = await asyncpg.connect(
                 self.url,
                 timeout=CONNECT_SECONDS,
@@ -335,6 +335,15 @@ def translated() -> Iterator[None]:
         raise DatabaseAway(type(error).__name__) from error
     except OSError as error:
         raise DatabaseAway(error.strerror or type(error).__name__) from error
+
+
+@contextmanager
+def understood() -> Iterator[None]:
+    """Say that an address cannot be read, without the driver's words: they quote parts of it."""
+    try:
+        yield
+    except ValueError:
+        raise DatabaseRefused("its address cannot be read") from None
 
 
 def _translate(error: asyncpg.PostgresError) -> SaysoError:

@@ -20,7 +20,7 @@ from typing import Final
 
 import asyncpg
 
-from checkpoints.database import CONNECT_SECONDS, Database, translated
+from checkpoints.database import CONNECT_SECONDS, Database, translated, understood
 from checkpoints.errors import MigrationChanged, NotMigrated
 
 FOLDERS: Final = ("checkpoints", "memory", "graphs", "bot")
@@ -93,7 +93,8 @@ async def migrate(url: str, folders: Sequence[str] = FOLDERS) -> list[str]:
         DatabaseAway, DatabaseRefused
     """
     with translated():
-        driver = await asyncpg.connect(url, timeout=CONNECT_SECONDS)
+        with understood():
+            driver = await asyncpg.connect(url, timeout=CONNECT_SECONDS)
         try:
             async with driver.transaction():
                 await driver.execute("select pg_advisory_xact_lock($1)", LOCK)

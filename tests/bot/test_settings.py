@@ -180,3 +180,24 @@ def test_an_empty_variable_is_the_same_as_none(tmp_path: Path) -> None:
     settings = load(written(tmp_path, "") | {"SAYSO_DATABASE_URL": "", "SAYSO_PORT": ""})
     assert (settings.database_url, settings.environment.port) == (None, 3000)
     assert secret(None) is None
+
+
+@pytest.mark.parametrize(
+    "rest",
+    ["u:S3cr/et@h/db", "u:S3c#ret@h:5432/db", "u:S3c?ret@h/db", "u:S3[ret@h/db", "u:12/S3cret@h/db",
+     "u:12?S3cret@h/db", "u:12#S3cret@h", "u@h:S3cret/db", "u@h:99999/db"],
+)  # fmt: skip
+def test_a_database_address_with_a_bare_password_is_told_and_not_quoted(rest: str) -> None:
+    text = mistakes({"SAYSO_DATABASE_URL": f"postgresql://{rest}"})
+    assert "SAYSO_DATABASE_URL: the address cannot be read; percent-encode the password" in text
+    assert not any(part in text for part in ("S3c", "ret", "et@", "99999"))
+
+
+@pytest.mark.parametrize(
+    "rest",
+    ["u:S3c%2Fret@h/db", "/db", "u@/db?host=/var/run/postgresql", "u@[::1]:5432/db", "h",
+     "u:p@h1:5432,h2:5433/db?sslmode=require", "u@h:5432/db?application_name=a@b", "u:a@b@h/db"],
+)  # fmt: skip
+def test_a_database_address_that_can_be_read_is_taken(rest: str) -> None:
+    url = f"postgresql://{rest}"
+    assert load({"SAYSO_DATABASE_URL": url}).database_url == url

@@ -7,7 +7,15 @@ import pytest
 
 from checkpoints import embedded
 from checkpoints.database import Database, queries
-from checkpoints.errors import BadValue, Conflict, DatabaseAway, LockTimeout, NotMigrated
+from checkpoints.errors import (
+    BadValue,
+    Conflict,
+    DatabaseAway,
+    DatabaseRefused,
+    LockTimeout,
+    NotMigrated,
+)
+from checkpoints.migrate import migrate
 
 
 async def test_a_constraint_that_refuses_a_row_is_named(empty_url: str) -> None:
@@ -131,3 +139,17 @@ async def test_a_server_that_is_away_is_told_so(tmp_path: Path) -> None:
     with pytest.raises(DatabaseAway):
         async with Database.open(embedded.address(tmp_path)):
             pass
+
+
+@pytest.mark.parametrize("rest", ["u:S3cr/et@h/db", "u:S3c#ret@h/db", "u:S3[ret@h/db"])
+async def test_an_address_that_cannot_be_read_is_refused_without_its_words(rest: str) -> None:
+    for opening in (_opened(f"postgresql://{rest}"), migrate(f"postgresql://{rest}")):
+        with pytest.raises(DatabaseRefused) as caught:
+            await opening
+        assert "S3" not in str(caught.value)
+        assert caught.value.__suppress_context__
+
+
+async def _opened(url: str) -> None:
+    async with Database.open(url):
+        pass
