@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 import structlog
 
 from checkpoints.errors import SaysoError
+from checkpoints.text import clean
 
 FRAMES: Final = 12
 
@@ -38,10 +39,24 @@ def set_up(form: Literal["text", "json"], process: str, *, level: int = logging.
         cache_logger_on_first_use=False,
     )
     structlog.contextvars.bind_contextvars(process=process)
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(name)s: %(message)s")
+    foreign = logging.StreamHandler(sys.stderr)
+    foreign.setFormatter(_OneLine())
+    logging.basicConfig(level=logging.WARNING, handlers=[foreign])
     # Bolt repeats whole request bodies in its warnings and errors.
     logging.getLogger("slack_bolt").setLevel(logging.CRITICAL)
     logging.getLogger("sayso.slack").setLevel(logging.CRITICAL)
+
+
+class _OneLine(logging.Formatter):
+    """A line of somebody else's code: the driver's and asyncio's tracebacks become one as well."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        said = f"{record.name}: {record.getMessage()}".splitlines()[0]
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None:
+            named = " from ".join(_named(each) for each in _chain(error))
+            said = f"{said}: {named} at {_places(error.__traceback__)}"
+        return clean(said)
 
 
 def _say_what_broke(

@@ -21,7 +21,8 @@ from typing import Any, Final
 from urllib.parse import parse_qs
 
 import structlog
-from aiohttp import web
+from aiohttp import ClientPayloadError, web
+from aiohttp.http_exceptions import HttpProcessingError
 from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.async_app import AsyncApp
 
@@ -64,6 +65,8 @@ class Door:
             body = await request.read()
         except web.HTTPRequestEntityTooLarge:
             return self._refuse(413, "too_large", "The request is too large.")
+        except (web.RequestPayloadError, ClientPayloadError, HttpProcessingError):
+            return self._refuse(400, "unreadable", "The body is not what its headers say.")
         refused = self._unproven(request, body)
         if refused is not None:
             return refused

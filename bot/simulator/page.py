@@ -11,6 +11,7 @@ from bot.simulator.cast import JSON
 from bot.simulator.errors import Impossible
 from bot.simulator.guide import Guide
 from bot.simulator.slack import Slack
+from checkpoints.text import clean
 
 PAGE = Path(__file__).parent / "page"
 KEEP_ALIVE_SECONDS = 15.0
@@ -158,10 +159,10 @@ class Page:
     # ---- inside
 
     def _file(self, name: str) -> web.StreamResponse:
-        path = PAGE / name
+        path = PAGE / clean(name)  # no file system takes a NUL
         media_type = _MEDIA_TYPES.get(path.suffix)
         inside = path.resolve().is_relative_to(PAGE.resolve())
-        if not inside or media_type is None or not path.is_file():
+        if clean(name) != name or not inside or media_type is None or not path.is_file():
             raise Impossible("There is no such page.", 404)
         return web.Response(
             body=path.read_bytes(),

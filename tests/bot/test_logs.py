@@ -1,6 +1,7 @@
 """What stands in a log: ids and places, and never what people wrote."""
 
 import json
+import logging
 
 import pytest
 import structlog
@@ -35,6 +36,23 @@ def test_an_exception_is_logged_without_its_words_and_without_its_values(
     assert "ValueError" in said
     assert "breaks" in said
     assert "t1" in said
+
+
+def test_what_others_log_is_one_line_without_a_traceback(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before, logging.getLogger().handlers[:] = logging.getLogger().handlers[:], []
+    logs.set_up("text", "test")
+    try:
+        raise ConnectionResetError("what Asha Traders wrote")
+    except ConnectionResetError as error:
+        logging.getLogger("asyncio").error("Never retrieved\nfuture: <Task>", exc_info=error)
+    finally:
+        logging.getLogger().handlers[:] = before
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "asyncio: Never retrieved: ConnectionResetError at " in said
+    assert "Asha" not in said
 
 
 def test_our_own_errors_are_quoted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -124,3 +124,15 @@ async def test_it_says_that_it_lives_and_is_ready(desk: Desk) -> None:
             async with session.get(f"{desk.url}/{path}") as answer:
                 assert answer.status == 200
                 assert (await answer.json())["ok"] is True
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+async def test_a_body_that_cannot_be_unpacked_is_a_400_and_counted(
+    desk: Desk, encoding: str
+) -> None:
+    body = b"not packed at all"
+    status, text = await post(desk, body, signed(body) | {"Content-Encoding": encoding})
+    assert status == 400
+    assert "Traceback" not in text
+    (entry,) = await until("the entry", lambda: desk.audit("request.refused"))
+    assert entry["why"] == {"unreadable": 1}

@@ -40,7 +40,15 @@ async def test_the_page_is_served_with_a_policy_that_runs_only_its_own_scripts(
 
 
 @pytest.mark.parametrize(
-    "path", ["/page/../cast.py", "/page/%2e%2e/cast.py", "/page/none.js", "/page/%2fetc%2fpasswd"]
+    "path",
+    [
+        "/page/../cast.py",
+        "/page/%2e%2e/cast.py",
+        "/page/none.js",
+        "/page/%2fetc%2fpasswd",
+        "/page/%00",
+        "/page/app.js%00",
+    ],
 )
 async def test_nothing_but_the_page_is_served(
     slack: LocalSlack, http: aiohttp.ClientSession, path: str
