@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from checkpoints import leases
 from checkpoints.database import Connection, Database, queries
+from checkpoints.leases import Fence
 from checkpoints.text import clean
 from graphs.errors import FileRefused
 from graphs.messages import FileRef, Message
@@ -20,7 +21,10 @@ from graphs.ports import Fetch
 
 SQL = queries(__file__)
 
-MAX_BYTES: Final = 10 * 1024 * 1024
+_MB: Final = 1024 * 1024
+MAX_BYTES: Final = 10 * _MB
+MAX_MESSAGE_BYTES: Final = 50 * _MB
+MAX_FILES: Final = 20  # of one message
 KEY: Final = "__sayso_documents"  # in config["configurable"]; keys like this stay out of metadata
 
 
@@ -72,27 +76,31 @@ class Documents:
         return Document(**{**dict(row), "body": row["body"] or b""})
 
 
-async def fetch_all(files: Sequence[FileRef], fetch: Fetch) -> list[Fetched]:
-    """Fetch the files, before any transaction; what cannot be had says why."""
-    return [await _fetch(file, fetch) for file in files]
-
-
-async def store(
-    connection: Connection, thread_id: str, message: Message, had: Sequence[Fetched]
+async def take(
+    database: Database, fence: Fence, thread_id: str, message: Message, fetch: Fetch
 ) -> Message:
-    """Store what was fetched, once, and return the message with the documents' ids.
+    """Fetch and store the message's files, and return it with the documents' ids.
 
-    A file that came before keeps its document: a take-over stores nothing twice.
+    One file at a time, fetched before its transaction: a worker holds one body, however many came.
+    A file that is stored is not fetched again: a take-over goes on where its owner ended. Files
+    beyond what one message may bring are stored with the problem and never fetched.
+
+    Raises:
+        StaleOwner
     """
+    rows = await database.fetch(SQL.stored, thread_id, [file.id for file in message.files])
+    stored = {row["file_id"]: row["id"] for row in rows}
+    room = MAX_MESSAGE_BYTES - sum(row["bytes"] for row in rows)
     files = []
-    for each in had:
-        digest = hashlib.sha256(each.body).hexdigest() if each.body is not None else None
-        size = len(each.body) if each.body is not None else each.file.size
-        document_id = await connection.fetchval(
-            SQL.store, str(uuid.uuid4()), thread_id, each.file.id, clean(each.file.name)[:200],
-            clean(each.file.media_type)[:200], size, digest, each.body, each.problem,
-        )  # fmt: skip
-        files.append(replace(each.file, document_id=document_id))
+    for number, file in enumerate(message.files):
+        if file.id not in stored:
+            problem = "it is one file too many" if number >= MAX_FILES else None
+            fetched = await _fetch(file, fetch, room, problem)
+            room -= len(fetched.body or b"")
+            async with database.transaction() as connection:
+                await leases.hold(connection, fence)
+                stored[file.id] = await _store(connection, thread_id, fetched)
+        files.append(replace(file, document_id=stored[file.id]))
     return replace(message, files=tuple(files))
 
 
@@ -102,13 +110,31 @@ async def of_thread(connection: Connection | Database, thread_id: str) -> list[D
     return [Document(**dict(row), body=b"") for row in rows]
 
 
-async def _fetch(file: FileRef, fetch: Fetch) -> Fetched:
-    if file.size > MAX_BYTES:
-        return Fetched(file, None, "it is larger than 10 MB")
+async def _fetch(file: FileRef, fetch: Fetch, room: int, problem: str | None) -> Fetched:
+    problem = problem or _too_large(file.size, room)
+    if problem is not None:
+        return Fetched(file, None, problem)
     try:
         body = await fetch(file)
     except FileRefused as refused:
         return Fetched(file, None, clean(refused.reason)[:300])
-    if len(body) > MAX_BYTES:
-        return Fetched(file, None, "it is larger than 10 MB")
-    return Fetched(file, body, None)
+    problem = _too_large(len(body), room)  # the chat's word for its size may have been wrong
+    return Fetched(file, body if problem is None else None, problem)
+
+
+def _too_large(size: int, room: int) -> str | None:
+    if size > MAX_BYTES:
+        return f"it is larger than {MAX_BYTES // _MB} MB"
+    if size > room:
+        return f"the files of one message may have {MAX_MESSAGE_BYTES // _MB} MB together"
+    return None
+
+
+async def _store(connection: Connection, thread_id: str, fetched: Fetched) -> str:
+    file, body = fetched.file, fetched.body
+    document_id: str = await connection.fetchval(
+        SQL.store, str(uuid.uuid4()), thread_id, file.id, clean(file.name)[:200],
+        clean(file.media_type)[:200], file.size if body is None else len(body),
+        None if body is None else hashlib.sha256(body).hexdigest(), body, fetched.problem,
+    )  # fmt: skip
+    return document_id

@@ -16,6 +16,13 @@ where thread_id = $2
   and file_id = $3
 limit 1;
 
+-- name: stored
+-- Which of these files a thread has, and how much of each.
+select file_id, id, coalesce(length(body), 0) as bytes
+from sayso.documents
+where thread_id = $1
+  and file_id = any ($2::text[]);
+
 -- name: read
 -- One document of a thread.
 select id, name, media_type, size, sha256, body, problem

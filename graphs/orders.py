@@ -1,6 +1,6 @@
 """Before a play: read what waits, take in the start, fetch files, and say what was decided.
 
-Runs on the engine's loop. Files are fetched before any transaction and stored inside one that holds
+Runs on the engine's loop. Each file is fetched before the transaction that stores it, which holds
 the lease; doing all of it again after a crash stores nothing twice.
 """
 
@@ -182,10 +182,7 @@ async def _with_documents(
     message = Message.from_json(row.body["message"])
     if not message.files:
         return message
-    had = await documents.fetch_all(message.files, fetch)
-    async with database.transaction() as connection:
-        await leases.hold(connection, lease.fence)
-        return await documents.store(connection, thread_id, message, had)
+    return await documents.take(database, lease.fence, thread_id, message, fetch)
 
 
 async def _stored_input(database: Database, thread_id: str) -> tuple[str, bytes] | None:

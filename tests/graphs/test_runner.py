@@ -494,6 +494,47 @@ async def test_the_requesters_answer_reaches_the_node_with_its_documents(
     assert len(answer["documents"]) == 3
 
 
+async def test_files_are_stored_one_by_one_and_a_message_may_bring_only_so_many(
+    house: Callable[..., House], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "MAX_FILES", 5)
+    monkeypatch.setattr(documents, "MAX_MESSAGE_BYTES", 10)
+    stored_before: list[int] = []
+    refuses = {"F3"}
+
+    async def fetch(file: FileRef) -> bytes:
+        stored = await documents.of_thread(here.database, thread_id)
+        stored_before.append(len(stored))
+        if file.id in refuses:  # as a worker that ends half way
+            raise DatabaseAway("test")
+        return b"body"
+
+    given = loaded("loan", line(ask, pay).compile())
+    intake: Any = lambda message: ({"text": "", "log": message.document_ids()}, None)  # noqa: E731
+    here = house(replace(given, intake=intake))
+    sizes = {"F1": 4, "F2": 11, "F3": 4, "F4": 1, "F5": 1, "F6": 1}
+    files = tuple(FileRef(one, f"{one}.pdf", size, "http://x") for one, size in sizes.items())
+    thread_id = await here.start("loan", message=Message("Loan", "U0BOB", files))
+    async with here.working(fetch=fetch):
+        await until(lambda: asyncio.sleep(0.01, result=len(stored_before) >= 2))
+        refuses.clear()
+        await here.until(thread_id, "failed")
+    # What was stored before the worker was cut off is not fetched again.
+    assert stored_before[0] == 0
+    assert set(stored_before[1:-2]) == {2}
+    assert stored_before[-2:] == [3, 4]
+    stored = await documents.of_thread(here.database, thread_id)
+    together = "the files of one message may have 0 MB together"
+    assert [(one.name, one.problem) for one in stored] == [
+        ("F1.pdf", None),
+        ("F2.pdf", together),
+        ("F3.pdf", None),
+        ("F4.pdf", together),  # Slack said 1 byte, and 4 came
+        ("F5.pdf", together),
+        ("F6.pdf", "it is one file too many"),
+    ]
+
+
 async def test_a_message_is_taken_in_once_and_its_customer_never_changes(
     house: Callable[..., House],
 ) -> None:
