@@ -49,7 +49,10 @@ log = structlog.get_logger("sayso")
 
 IDENTIFY_AGAIN_SECONDS: Final = 5.0
 HOUSEKEEPING_SECONDS: Final = 3600.0
-IDLE_IN_TRANSACTION_SECONDS: Final = 0.5
+# A process that is stopped inside a transaction holds locks that others wait for. A worker's limit
+# is what a click waits; the others may rest a little longer on a busy machine.
+IDLE_IN_TRANSACTION_SECONDS: Final = 1.0
+WORKER_IDLE_IN_TRANSACTION_SECONDS: Final = 0.5
 
 
 # The database
@@ -66,9 +69,14 @@ async def database_url(settings: Settings) -> str:
 
 @asynccontextmanager
 async def opened(
-    settings: Settings, name: str, *, idle_in_transaction_seconds: float | None = None
+    settings: Settings,
+    name: str,
+    *,
+    idle_in_transaction_seconds: float = IDLE_IN_TRANSACTION_SECONDS,
 ) -> AsyncIterator[Database]:
     """The door to the database, with its tables as this program needs them.
+
+    Whoever opens it has a limit for transactions that rest: a stopped process holds up nobody.
 
     Raises:
         NotMigrated, DatabaseAway, DatabaseRefused, EmbeddedFailed
@@ -307,7 +315,7 @@ async def work(*, tied: bool = False) -> None:
     logs.set_up(settings.environment.log, "worker")
     stop = until_told_to_stop(tied=tied)
     async with opened(
-        settings, "worker", idle_in_transaction_seconds=IDLE_IN_TRANSACTION_SECONDS
+        settings, "worker", idle_in_transaction_seconds=WORKER_IDLE_IN_TRANSACTION_SECONDS
     ) as database:
         from bot.worker import Worker
 

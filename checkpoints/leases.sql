@@ -18,6 +18,32 @@ select
   case when ready_at <= now() then pg_notify('sayso_ready', scope) end as told
 from woken;
 
+-- name: wake_free
+-- The same for many, where nobody else holds their rows now; the others are only named.
+with free as materialized (
+  select thread_id
+  from sayso.leases
+  where thread_id = any($1::text[])
+  order by thread_id
+  for no key update skip locked
+),
+woken as (
+  update sayso.leases as lease
+  set
+    seq = lease.seq + 1,
+    ready_at = least(lease.ready_at, now())
+  from free
+  where lease.thread_id = free.thread_id
+  returning lease.thread_id, lease.scope
+)
+select
+  lease.thread_id,
+  woken.thread_id is null as locked,
+  case when woken.thread_id is not null then pg_notify('sayso_ready', woken.scope) end as told
+from sayso.leases as lease
+left join woken on woken.thread_id = lease.thread_id
+where lease.thread_id = any($1::text[]);
+
 -- name: claim
 -- Take what has run out first, then what is ready; `skip locked`, so nobody waits and no order
 -- of locks matters. Only the count of crashes after this claim decides who runs alone.
@@ -62,23 +88,46 @@ where lease.thread_id = mine.thread_id
 returning lease.thread_id, lease.epoch, lease.seq, lease.crashes, mine.taken_over;
 
 -- name: extend
--- Push the end of all held leases on, in id order, as everybody who locks several must.
-with held as materialized (
+-- Push the end of the held leases on. `skip locked`: a row that somebody else holds for a moment
+-- must not make the owner late for all its other threads. Whether such a row is still ours is
+-- read without a lock, so a skipped row is told from a lost one.
+with mine as materialized (
   select lease.thread_id
   from sayso.leases as lease
-  join unnest($1::text[], $2::bigint[], $3::text[]) as mine (thread_id, epoch, owner)
+  join unnest($1::text[], $2::bigint[], $3::text[]) as held (thread_id, epoch, owner)
     on
-      lease.thread_id = mine.thread_id
-      and lease.epoch = mine.epoch
-      and lease.owner = mine.owner
+      lease.thread_id = held.thread_id
+      and lease.epoch = held.epoch
+      and lease.owner = held.owner
+),
+free as materialized (
+  select lease.thread_id
+  from sayso.leases as lease
+  join unnest($1::text[], $2::bigint[], $3::text[]) as held (thread_id, epoch, owner)
+    on
+      lease.thread_id = held.thread_id
+      and lease.epoch = held.epoch
+      and lease.owner = held.owner
   order by lease.thread_id
-  for no key update of lease
+  for no key update of lease skip locked
+),
+extended as (
+  update sayso.leases as lease
+  set lease_until = now() + make_interval(secs => $4)
+  from free
+  where lease.thread_id = free.thread_id
+  returning lease.thread_id
 )
-update sayso.leases as lease
+select mine.thread_id, extended.thread_id is not null as extended
+from mine
+left join extended on extended.thread_id = mine.thread_id;
+
+-- name: extend_alone
+-- Push the end of one held lease on, waiting for its row; the caller bounds how long.
+update sayso.leases
 set lease_until = now() + make_interval(secs => $4)
-from held
-where lease.thread_id = held.thread_id
-returning lease.thread_id;
+where thread_id = $1 and epoch = $2 and owner = $3
+returning true as extended;
 
 -- name: hold
 -- The fence as a statement of its own: no row means that somebody else owns the thread.
@@ -94,7 +143,7 @@ set
   owner = null,
   lease_until = null,
   ready_at = case when seq = $4 then $5 else least(ready_at, $5) end,
-  crashes = case when $6 then 0 else crashes end
+  crashes = case when $6 then 0 else crashes + $7::integer end
 where thread_id = $1 and epoch = $2 and owner = $3
 returning seq = $4 as rested;
 

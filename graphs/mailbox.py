@@ -9,7 +9,6 @@ truth, and settle computes from them when the thread is ready again.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +16,6 @@ from typing import Any, Literal, TypeAlias
 
 from checkpoints import leases
 from checkpoints.database import Connection, Database, queries
-from checkpoints.errors import Conflict
 
 SQL = queries(__file__)
 Kind: TypeAlias = Literal["start", "answer", "say", "retry"]
@@ -125,11 +123,15 @@ async def next_due(connection: Connection, thread_id: str, *, resting: str) -> d
 
 
 async def wake_unwoken(connection: Connection, limit: int = 100) -> int:
-    """Wake the threads whose rows were committed without the lease's lock; how many."""
+    """Wake the threads whose rows were committed without the lease's lock; how many rows.
+
+    A thread whose lease somebody else holds now waits for the next poll: a claim must not wait for
+    whoever is frozen there.
+    """
     rows = await connection.fetch(SQL.unwoken, limit)
-    # In id order, as every place that takes several leases.
-    for thread_id in sorted({row["thread_id"] for row in rows}):
-        with contextlib.suppress(Conflict):  # a thread without a lease: nobody can run it
-            await leases.wake(connection, thread_id)
-    await connection.execute(SQL.woken, [row["id"] for row in rows])
-    return len(rows)
+    if not rows:
+        return 0
+    locked = await leases.wake_free(connection, {row["thread_id"] for row in rows})
+    woken = [row["id"] for row in rows if row["thread_id"] not in locked]
+    await connection.execute(SQL.woken, woken)
+    return len(woken)

@@ -256,15 +256,33 @@ class Runner:
         fences = [run.lease.fence for run in held.values()]
         try:
             async with self._database.transaction() as connection:
-                kept = await leases.extend(connection, fences, self._limits.lease_seconds)
+                extended = await leases.extend(connection, fences, self._limits.lease_seconds)
+            for thread_id in held.keys() - extended.kept - extended.skipped:
+                self._lost(held[thread_id])
+            await self._beat_alone([held[thread_id] for thread_id in sorted(extended.skipped)])
         except (DatabaseAway, LockTimeout) as error:
             log.warning("heartbeat.failed", error=str(error))
-            return
-        for thread_id in held.keys() - kept:
-            # Not one that has let go of its lease while we asked.
-            if self._runs.get(thread_id) is held[thread_id]:
-                log.info("lease.lost", thread=thread_id)
-                held[thread_id].lose()
+
+    async def _beat_alone(self, runs: list[Ownership]) -> None:
+        """Extend one by one those whose rows were locked; the next beat must not be late for it."""
+        until = time.monotonic() + self._limits.lease_seconds / 6
+        for run in runs:
+            if time.monotonic() > until:
+                return
+            async with self._database.transaction() as connection:
+                kept = await leases.extend_alone(
+                    connection, run.lease.fence, self._limits.lease_seconds
+                )
+            if kept is None:
+                log.info("lease.locked", thread=run.lease.thread_id)
+            elif not kept:
+                self._lost(run)
+
+    def _lost(self, run: Ownership) -> None:
+        # Not one that has let go of its lease while we asked.
+        if self._runs.get(run.lease.thread_id) is run:
+            log.info("lease.lost", thread=run.lease.thread_id)
+            run.lose()
 
     def _refused(self, fence: leases.Fence, why: SaysoError | None) -> None:
         """A write was refused: end that run now, and not at the end of its step."""

@@ -45,6 +45,10 @@ async def expire(connection: Connection, thread: str) -> None:
     )
 
 
+def kept(*threads: str) -> leases.Extended:
+    return leases.Extended(frozenset(threads), frozenset())
+
+
 async def test_a_new_thread_rests_until_it_is_woken(connection: Connection) -> None:
     await leases.create(connection, "a", TEAM)
     assert await claim(connection) == []
@@ -171,15 +175,60 @@ async def test_extending_returns_only_what_is_still_held(connection: Connection)
     await ready(connection, "a", "b", "c")
     fences = [lease.fence for lease in await claim(connection)]
     await leases.seize(connection, "b")
-    assert await leases.extend(connection, fences, 30) == {"a", "c"}
-    assert await leases.extend(connection, [], 30) == set()
+    assert await leases.extend(connection, fences, 30) == kept("a", "c")
+    assert await leases.extend(connection, [], 30) == kept()
+
+
+async def test_a_row_that_somebody_holds_is_skipped_and_costs_no_other_lease(
+    database: Database,
+) -> None:
+    async with database.connection() as connection:
+        await ready(connection, "a", "b", "c", "gone")
+        fences = [lease.fence for lease in await claim(connection)]
+        await leases.seize(connection, "gone")
+        started = asyncio.get_running_loop().time()
+        async with database.transaction() as frozen:
+            assert await leases.lock(frozen, "b")
+            extended = await leases.extend(connection, fences, 30)
+            assert asyncio.get_running_loop().time() - started < leases.LOCK_SECONDS
+            assert extended == leases.Extended(frozenset({"a", "c"}), frozenset({"b"}))
+        assert await leases.extend(connection, fences, 30) == kept("a", "b", "c")
+
+
+async def test_a_skipped_lease_is_extended_alone_and_waits_for_its_row_half_a_second(
+    database: Database,
+) -> None:
+    async with database.connection() as connection:
+        await ready(connection, "a")
+        [lease] = await claim(connection)
+        await expire(connection, "a")
+    async with database.transaction() as frozen, database.transaction() as beating:
+        assert await leases.lock(frozen, "a")
+        assert await leases.extend_alone(beating, lease.fence, 30) is None
+    async with database.transaction() as connection:
+        assert await leases.extend_alone(connection, lease.fence, 30) is True
+        assert await claim(connection, "w2") == []
+        await leases.seize(connection, "a")
+        assert await leases.extend_alone(connection, lease.fence, 30) is False
+
+
+async def test_waking_many_waits_for_nobody_and_names_those_not_woken(database: Database) -> None:
+    async with database.connection() as connection:
+        for name in ("a", "b"):
+            await leases.create(connection, name, TEAM)
+        async with database.transaction() as frozen:
+            assert await leases.lock(frozen, "a")
+            assert await leases.wake_free(connection, ["a", "b", "without a lease"]) == {"a"}
+        assert [lease.thread_id for lease in await claim(connection)] == ["b"]
+        assert await leases.wake_free(connection, ["a", "b"]) == set()
+        assert [lease.thread_id for lease in await claim(connection)] == ["a"]
 
 
 async def test_an_extended_lease_does_not_run_out(connection: Connection) -> None:
     await ready(connection, "a")
     [lease] = await claim(connection)
     await expire(connection, "a")
-    assert await leases.extend(connection, [lease.fence], 30) == {"a"}
+    assert await leases.extend(connection, [lease.fence], 30) == kept("a")
     assert await claim(connection, "w2") == []
 
 
@@ -315,7 +364,8 @@ async def test_heartbeats_in_any_order_do_not_deadlock(database: Database) -> No
         mine = fences if turn % 2 else fences[::-1]
         for _ in range(15):
             async with database.connection() as connection:
-                assert len(await leases.extend(connection, mine, 30)) == 24
+                extended = await leases.extend(connection, mine, 30)
+                assert len(extended.kept | extended.skipped) == 24
 
     await asyncio.gather(*(beat(turn) for turn in range(6)))
 

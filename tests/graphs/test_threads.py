@@ -147,7 +147,7 @@ async def test_cancelling_puts_the_owner_out_and_withdraws_what_is_open(
     assert (await reviews.get(here.database, review.id)).status == "withdrawn"
     assert await mailbox.waiting(here.database, thread_id) == []
     async with here.database.transaction() as connection:
-        assert await leases.extend(connection, [lease.fence], 60) == set()
+        assert not (await leases.extend(connection, [lease.fence], 60)).kept
         again = await interventions.withdraw(connection, thread_id, by="U0BOB")
     assert again == interventions.NotPossible(Status.CANCELLED)
     whats = [entry.what for entry in await audit.of_thread(here.database, thread_id)]

@@ -246,6 +246,8 @@ async def test_a_decision_does_not_wait_for_a_worker_frozen_in_its_settle(
         assert await leases.lock(frozen, review.thread_id)
         got = await here.vote(review.id, APPROVE)
         assert isinstance(got, votes.Decided)
+        async with database.transaction() as connection:
+            assert await mailbox.wake_unwoken(connection) == 0  # a claim does not wait either
     assert asyncio.get_running_loop().time() - started < 2
     seq = await database.fetchval(
         "select seq from sayso.leases where thread_id = $1", review.thread_id
