@@ -10,12 +10,14 @@ import asyncio
 import fcntl
 import itertools
 import os
+import pwd
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import asyncpg
+import psutil
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -32,19 +34,37 @@ settings.register_profile(
 )
 settings.load_profile("sayso")
 
+_PREFIX = "sayso-tests-"
 _numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Path]:
     """The home of the run's own embedded Postgres."""
-    home = Path(tempfile.mkdtemp(prefix="sayso-tests-"))
+    _remove_left_behind()
+    home = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
     asyncio.run(embedded.start(home, fsync=False))
     try:
         yield home
     finally:
-        asyncio.run(embedded.stop(home))
-        shutil.rmtree(home, ignore_errors=True)
+        _remove(home)
+
+
+def _remove_left_behind() -> None:
+    """Stop and remove the servers of runs that were killed before they could."""
+    for home in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        pid = home.name.removeprefix(_PREFIX).split("-")[0]
+        if home.owner() == _me() and pid.isdigit() and not psutil.pid_exists(int(pid)):
+            _remove(home)
+
+
+def _remove(home: Path) -> None:
+    asyncio.run(embedded.stop(home))
+    shutil.rmtree(home, ignore_errors=True)
+
+
+def _me() -> str:
+    return pwd.getpwuid(os.geteuid()).pw_name
 
 
 @pytest.fixture(scope="session")
