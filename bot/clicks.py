@@ -25,16 +25,17 @@ import structlog
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from bot import deliveries, limits, mishaps, modals, notices, views
+from bot import arrivals, deliveries, limits, mishaps, modals, notices, views
 from bot.errors import SlackFailed
 from bot.house import House
 from bot.looking import Looking
+from bot.renderings import words
 from bot.whispers import place_of, whisper
 from bot.wording import phrase
 from checkpoints.errors import SaysoError
 from checkpoints.failpoints import reached
 from graphs import audit, interventions, reviews, votes
-from graphs.policy import Person, Refusal, may_decide, may_withdraw
+from graphs.policy import Person, Reason, Refusal, may_decide, may_withdraw
 from graphs.reviews import Review
 from graphs.specs import Rule
 from graphs.votes import Voter
@@ -75,6 +76,9 @@ class Clicks:
             review = await reviews.find(self._house.database, ref.review_id)
             if review is None:
                 await self._not_known(body, verb, views.Refused.UNKNOWN)
+                await ack()
+            elif arrivals.is_foreign(self._house.workspace, body):
+                self._tell(body, await self._foreign(body, verb, ref, review))
                 await ack()
             elif verb in {DETAILS, KNOWN}:
                 await ack()
@@ -159,6 +163,10 @@ class Clicks:
         if ref is None or review is None or choice is None:
             await self._record_unknown(body, verb)
             refused = views.Refusal(views.Refused.UNKNOWN_BUTTON, ref=ref)
+            await ack(response_action="update", view=notices.refused_view(refused, wrote=note))
+            return
+        if arrivals.is_foreign(self._house.workspace, body):
+            refused = await self._foreign(body, verb, ref, review)
             await ack(response_action="update", view=notices.refused_view(refused, wrote=note))
             return
         if not note.strip():
@@ -300,7 +308,24 @@ class Clicks:
             )
         return notices.refused_view(told)
 
-    # What was not understood
+    # What was not understood, or is not from here
+
+    async def _foreign(
+        self, body: Mapping[str, Any], verb: str, ref: views.Ref, review: Review
+    ) -> views.Refusal:
+        """Record what somebody of another organisation tried, and say what they are told."""
+        tried, kind = _FOREIGN.get(verb, ("vote", views.Refused.OTHER_ORGANISATION))
+        async with self._house.database.transaction() as connection:
+            await audit.record(
+                connection,
+                f"{tried}.refused",
+                actor=_user(body),
+                thread_id=review.thread_id,
+                review_id=review.id,
+                detail={"why": Reason.OTHER_ORGANISATION, "verb": verb, "via": "slack"},
+            )
+        spec = self._house.specs.get(review.graph)
+        return views.Refusal(kind, ref=ref, words=words(spec, review.graph))
 
     async def _not_known(self, body: Mapping[str, Any], verb: str, kind: views.Refused) -> None:
         await self._record_unknown(body, verb)
@@ -318,6 +343,12 @@ class Clicks:
         whisper(self._house, said, user=_user(body), channel=channel, root=root)
 
 
+_FOREIGN: Final = {
+    DETAILS: ("look", views.Refused.MAY_NOT_LOOK),
+    KNOWN: ("look", views.Refused.MAY_NOT_LOOK),
+    TRY_AGAIN: (TRY_AGAIN, views.Refused.MAY_NOT_RETRY),
+    WITHDRAW: (WITHDRAW, views.Refused.MAY_NOT_WITHDRAW),
+}
 _WRITE_SOMETHING: Final = "Write a few words here."
 _ERROR: Final = 2_000
 

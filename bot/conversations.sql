@@ -2,7 +2,27 @@
 -- Say where a thread is talked about; the first answer stays.
 insert into sayso.conversations (thread_id, team, channel, root)
 values ($1, $2, $3, $4)
-on conflict do nothing;
+on conflict do nothing
+returning thread_id;
+
+-- name: put_off
+-- Note that a start was put off; the first one under a message stays.
+insert into sayso.put_off_starts (team, channel, root, ts)
+values ($1, $2, $3, $4)
+on conflict (team, channel, root) do nothing;
+
+-- name: awaits_start
+-- Whether a start by another message was put off here a short while ago.
+select ts
+from sayso.put_off_starts
+where team = $1 and channel = $2 and root = $3 and ts <> $4
+  and put_off_at > now() - make_interval(secs => $5);
+
+-- name: start_came
+-- Forget a start that was put off, and those that never came again.
+delete from sayso.put_off_starts
+where (team = $1 and channel = $2 and root = $3)
+   or put_off_at <= now() - make_interval(secs => $4);
 
 -- name: root
 -- Note the message that the conversation hangs under, once it is there.

@@ -17,13 +17,14 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.request.async_request import AsyncBoltRequest
 
-from bot import conversations, deliveries, notices, posts, views
+from bot import arrivals, conversations, deliveries, notices, posts, views
 from bot.clicks import Clicks
 from bot.errors import NotYet
 from bot.house import House
-from bot.looking import Looking
 from bot.mishaps import refusal_of
+from bot.surroundings import Surroundings
 from bot.whispers import whisper
+from bot.wording import phrase
 from bot.writing import message_of
 from checkpoints.database import Connection
 from checkpoints.failpoints import reached
@@ -37,14 +38,6 @@ log = structlog.get_logger("sayso.listeners")
 
 LAST_RETRY: Final = 3
 _WRITTEN: Final = frozenset({None, "file_share", "thread_broadcast"})
-_NOTED: Final = (
-    "app_uninstalled",
-    "tokens_revoked",
-    "channel_archive",
-    "group_archive",
-    "channel_rename",
-    "member_left_channel",
-)
 
 
 class Listeners:
@@ -53,20 +46,14 @@ class Listeners:
     def __init__(self, house: House) -> None:
         self._house = house
         self._clicks = Clicks(house)
-        self._looking = Looking(house)
+        self._surroundings = Surroundings(house)
 
     def register(self, app: AsyncApp) -> None:
         """Tell Bolt who takes what."""
+        app.use(arrivals.storable)
         app.event("message")(self.message)
         app.event("app_mention")(self.message)
-        app.event("app_home_opened")(self.home_opened)
-        app.event("user_change")(self.person_changed)
-        app.event("subteam_members_changed")(self.group_changed)
-        app.event("channel_unarchive")(self.channel_back)
-        app.event("channel_id_changed")(self.channel_moved)
-        for name in _NOTED:
-            app.event(name)(self.noted)
-        app.event(re.compile(".*"))(self.not_ours)
+        self._surroundings.register(app)
         app.command(re.compile(".*"))(self.command)
         self._clicks.register(app)
 
@@ -76,7 +63,7 @@ class Listeners:
         self, body: dict[str, Any], event: dict[str, Any], request: AsyncBoltRequest
     ) -> None:
         """Take what somebody wrote: a start, or words in a conversation that there is."""
-        if not self._is_for_us(body):
+        if not arrivals.is_for_us(self._house.workspace, body):
             return
         subtype = event.get("subtype")
         if subtype in {"message_changed", "message_deleted"}:
@@ -88,18 +75,26 @@ class Listeners:
         if user == self._house.workspace.bot_user:
             return
         root = str(event.get("thread_ts") or ts)
+        mentioned, retry = event.get("type") == "app_mention", _retry_number(request)
+        team = self._house.workspace.team
         async with self._house.database.connection() as connection:
-            known = await conversations.at(
-                connection, team=self._house.workspace.team, channel=channel, root=root
+            known = await conversations.at(connection, team=team, channel=channel, root=root)
+            early = (
+                known is None
+                and root != ts
+                and await conversations.awaits_start(
+                    connection, team=team, channel=channel, root=root, ts=str(ts)
+                )
             )
         if known is not None:
             if root != ts:
                 await self._say(body, event, known.thread_id)
             return
-        mentioned = event.get("type") == "app_mention"
+        if early and retry < LAST_RETRY:
+            raise NotYet  # the message above comes again; this one must not be taken before it
         if root != ts and not mentioned:
             return  # people talking under a message that is not ours
-        await self._start(body, event, root, _retry_number(request), mentioned=mentioned)
+        await self._start(body, event, root, retry, mentioned=mentioned)
 
     async def _start(
         self,
@@ -111,6 +106,7 @@ class Listeners:
         mentioned: bool,
     ) -> None:
         house, user, channel = self._house, str(event["user"]), str(event["channel"])
+        keeps = house.workspace
         direct = event.get("channel_type") == "im" or channel.startswith("D")
         named = self._graph_for(channel, anywhere=mentioned or direct)
         keys = [
@@ -125,23 +121,31 @@ class Listeners:
         person = await house.people.person(user, spec.starters.groups if spec.starters else ())
         refusal = may_start(spec, person)
         if refusal is not None and refusal.reason is Reason.CANNOT_CHECK and retry < LAST_RETRY:
-            raise NotYet  # Slack sends it again, and by then the look-up has been made
-        async with house.database.transaction() as connection:
-            if not await _accept_all(connection, keys, "message"):
-                return
-            if refusal is None:
-                await self._open(
-                    connection,
-                    graph,
-                    person,
-                    message_of(event, house.workspace.bot_user),
-                    keys,
-                    channel=channel,
-                    root=root,
+            # Slack sends it again, and by then the look-up has been made. What is written under
+            # it meanwhile waits for it.
+            async with house.database.transaction() as connection:
+                await conversations.put_off(
+                    connection, team=keeps.team, channel=channel, root=root, ts=str(event["ts"])
                 )
-            else:
-                await self._refused(connection, graph, person, refusal, channel)
-            reached("delivery.before_commit")
+            raise NotYet
+        try:
+            async with house.database.transaction() as connection:
+                if not await _accept_all(connection, keys, "message"):
+                    return
+                await conversations.start_came(
+                    connection, team=keeps.team, channel=channel, root=root
+                )
+                if refusal is None:
+                    message = message_of(event, keeps.bot_user)
+                    await self._open(
+                        connection, graph, person, message, keys, channel=channel, root=root
+                    )
+                else:
+                    await self._refused(connection, graph, person, refusal, channel)
+                reached("delivery.before_commit")
+        except _TakenError as taken:
+            await self._say(body, event, taken.thread_id)
+            return
         reached("delivery.committed")
         if refusal is not None:
             self._tell_refused(spec, graph, user, channel, refusal)
@@ -167,13 +171,15 @@ class Listeners:
             key=keys[-1],
             wish=house.wishes,
         )
-        await conversations.open_(
+        talked_about = await conversations.open_(
             connection,
             started.thread_id,
             team=house.workspace.team,
             channel=channel,
             root=root,
         )
+        if talked_about != started.thread_id:
+            raise _TakenError(talked_about)
         await house.wishes(connection, PROGRESS, started.thread_id)
         await deliveries.belongs(connection, keys, started.thread_id)
         log.info("started", thread=started.thread_id, graph=graph, user=person.id)
@@ -186,9 +192,13 @@ class Listeners:
         ]
         async with house.database.transaction() as connection:
             thread = await threads.get(connection, thread_id)
-            if event["user"] != thread.requester:
+            theirs = event["user"] == thread.requester
+            if not theirs and event.get("type") != "app_mention":
                 return  # others may talk there; only the requester talks to the graph
             if not await _accept_all(connection, keys, "message"):
+                return
+            if not theirs:
+                await self._not_theirs(connection, event, thread_id)
                 return
             said = await threads.say(
                 connection,
@@ -211,6 +221,22 @@ class Listeners:
             reached("delivery.before_commit")
         reached("delivery.committed")
         log.info("said", thread=thread_id, kind=said.kind)
+
+    async def _not_theirs(
+        self, connection: Connection, event: Mapping[str, Any], thread_id: str
+    ) -> None:
+        """Whoever speaks to us in the conversation of somebody else's request is told so."""
+        user, channel = str(event["user"]), str(event["channel"])
+        await audit.record(
+            connection,
+            "start.refused",
+            actor=user,
+            thread_id=thread_id,
+            detail={"why": "not_their_conversation", "channel": channel},
+        )
+        said = notices.told(phrase("private.not_their_conversation"))
+        root = str(event.get("thread_ts") or event["ts"])
+        whisper(self._house, said, user=user, channel=channel, root=root)
 
     async def _changed(self, body: dict[str, Any], event: dict[str, Any]) -> None:
         """An edit or a deletion changes nothing that was taken; the record keeps that it was."""
@@ -260,7 +286,10 @@ class Listeners:
             await ack(**_said(notices.refused(self._help(found))))
             return
         graph, spec = found
-        person = await house.people.person(user, spec.starters.groups if spec.starters else ())
+        if arrivals.is_foreign(house.workspace, body):
+            person = Person(user, house.workspace.team, is_stranger=True)
+        else:
+            person = await house.people.person(user, spec.starters.groups if spec.starters else ())
         refusal = may_start(spec, person)
         keys = [deliveries.trigger_key(body)]
         async with house.database.transaction() as connection:
@@ -300,59 +329,7 @@ class Listeners:
             )
         whisper(self._house, notices.refused(self._help(None)), user=user, channel=channel)
 
-    # What changes around us
-
-    async def home_opened(self, event: dict[str, Any]) -> None:
-        """Show the home tab of whoever opened it."""
-        if event.get("tab", "home") == "home":
-            user = str(event["user"])
-            self._house.afterwards.start(self._looking.home(user), f"home of {user}")
-
-    async def person_changed(self, event: dict[str, Any]) -> None:
-        """Look a person up again before the next use."""
-        user = (event.get("user") or {}).get("id")
-        async with self._house.database.connection() as connection:
-            await self._house.people.forget_person(connection, str(user))
-
-    async def group_changed(self, event: dict[str, Any]) -> None:
-        """Read a group again before the next use."""
-        async with self._house.database.connection() as connection:
-            await self._house.people.forget_group(connection, str(event.get("subteam_id")))
-
-    async def channel_back(self, event: dict[str, Any]) -> None:
-        """Show what could not be shown in a channel while it was archived."""
-        async with self._house.database.transaction() as connection:
-            await posts.unpark(connection, str(event.get("channel")))
-
-    async def channel_moved(self, event: dict[str, Any]) -> None:
-        """Follow a channel to its new id."""
-        old, new = str(event.get("old_channel_id")), str(event.get("new_channel_id"))
-        async with self._house.database.transaction() as connection:
-            team = self._house.workspace.team
-            await conversations.move(connection, team=team, old=old, new=new)
-            await posts.move(connection, old, new)
-
-    async def noted(self, body: dict[str, Any], event: dict[str, Any]) -> None:
-        """Keep in the record what may stop us from being heard."""
-        async with self._house.database.transaction() as connection:
-            if await deliveries.accept(connection, deliveries.event_key(body), "notice"):
-                await audit.record(
-                    connection,
-                    f"slack.{event.get('type')}",
-                    detail={"channel": event.get("channel"), "user": event.get("user")},
-                )
-
-    async def not_ours(self) -> None:
-        """Acknowledge what nobody here needs."""
-
     # Small things
-
-    def _is_for_us(self, body: Mapping[str, Any]) -> bool:
-        """A process serves only its token's team."""
-        named = {str(one.get("team_id")) for one in body.get("authorizations") or [] if one} | {
-            str(body.get("team_id"))
-        }
-        return self._house.workspace.team in named or named == {"None"}
 
     def _graph_for(self, channel: str, *, anywhere: bool) -> tuple[str, GraphSpec] | None:
         for graph, spec in self._house.specs.items():
@@ -384,6 +361,13 @@ class Listeners:
         whisper(self._house, said, user=user, channel=channel)
 
 
+class _TakenError(Exception):
+    """Undoes a start: another thread got the conversation first."""
+
+    def __init__(self, thread_id: str) -> None:
+        self.thread_id = thread_id
+
+
 async def _accept_all(connection: Connection, keys: list[str], kind: str) -> bool:
     """Keep every key; False when one of them was there: the same thing came another way."""
     fresh = [await deliveries.accept(connection, key, kind) for key in keys]
@@ -392,7 +376,7 @@ async def _accept_all(connection: Connection, keys: list[str], kind: str) -> boo
 
 def _retry_number(request: AsyncBoltRequest) -> int:
     given = request.headers.get("x-slack-retry-num") or ["0"]
-    return int(given[0]) if given[0].isdigit() else 0
+    return int(given[0]) if given[0].isascii() and given[0].isdigit() else 0
 
 
 def _said(payload: Any) -> dict[str, Any]:

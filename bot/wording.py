@@ -532,6 +532,10 @@ ENGLISH: dict[str, Entry] = {
     "private.not_possible.try_again": (
         "This request is not waiting for another try. Nothing was changed."
     ),
+    "private.not_their_conversation": (
+        "This conversation is about somebody else's request, so nothing was started. "
+        "Write a new message to ask for something of your own."
+    ),
     "private.not_possible.withdraw": "This request has ended already. Nothing was changed.",
     "private.unknown_command": "*That is not a command we know.*",
     "private.unknown_command.try": "Try this:",

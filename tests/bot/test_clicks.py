@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import time
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
 from graphs import mailbox, reviews, threads
 from tests.bot.conftest import Desk, until
+from tests.bot.test_web import FORM, post, signed
 
 
 async def press(desk: Desk, user: str, label: str, **more: Any) -> dict[str, Any]:
@@ -236,3 +240,96 @@ async def test_a_click_while_the_database_is_away_is_answered_503_and_told(
     answer = await press(desk, "U0ALICE", "Approve")
     assert answer["status"] == 503
     assert "could not save" in await told(desk, "U0ALICE")
+
+
+async def interaction(desk: Desk, **payload: Any) -> tuple[int, str]:
+    """Deliver an interaction by hand."""
+    body = urlencode({"payload": json.dumps(payload)}).encode()
+    return await post(desk, body, signed(body) | {"Content-Type": FORM})
+
+
+def pressed(verb: str, value: str, *, team: str | None, **more: Any) -> dict[str, Any]:
+    """A button pressed by Alice's id, as somebody of this team."""
+    return {
+        "type": "block_actions",
+        "team": {"id": team} if team else None,
+        "user": {"id": "U0ALICE"} | ({"team_id": team} if team else {}),
+        "container": {"type": "message", "message_ts": "1.2", "channel_id": "C0CREDIT"},
+        "channel": {"id": "C0CREDIT"},
+        "trigger_id": "1.2",
+        "actions": [
+            {"type": "button", "action_id": verb, "block_id": "b", "value": value,
+             "action_ts": str(time.time())}
+        ],
+        **more,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("verb", "record"),
+    [("approve", "vote"), ("reject", "vote"), ("details", "look"), ("withdraw", "withdraw"),
+     ("try_again", "try_again")],
+)  # fmt: skip
+async def test_the_same_id_in_another_workspace_is_somebody_else(
+    desk: Desk, verb: str, record: str
+) -> None:
+    review_id = await shown(desk)
+    assert (await interaction(desk, **pressed(verb, f"{review_id}.1", team="T0EVIL")))[0] == 200
+    assert await told(desk, "U0ALICE")
+    assert desk.slack.views("U0ALICE") == []
+    (entry,) = await desk.audit(f"{record}.refused")
+    assert (entry["actor"], entry["why"]) == ("U0ALICE", "other_organisation")
+    assert (await reviews.get(desk.database, review_id)).status == "open"
+
+
+async def test_a_window_submitted_from_another_workspace_is_not_counted(desk: Desk) -> None:
+    review_id = await shown(desk)
+    status, answer = await interaction(
+        desk, **submitted("Too old.", review_id, user={"id": "U0ALICE", "team_id": "T0EVIL"})
+    )
+    assert (status, json.loads(answer)["response_action"]) == (200, "update")
+    assert "Too old." in answer
+    assert (await reviews.get(desk.database, review_id)).status == "open"
+    (entry,) = await desk.audit("vote.refused")
+    assert entry["why"] == "other_organisation"
+
+
+async def test_a_press_without_a_team_is_judged_by_who_it_is(desk: Desk) -> None:
+    review_id = await shown(desk)
+    await interaction(desk, **pressed("approve", f"{review_id}.1", team=None))
+    assert (await reviews.get(desk.database, review_id)).status == "decided"
+
+
+def submitted(note: str, review_id: int, **more: Any) -> dict[str, Any]:
+    """The window of a rejection, filled in."""
+    return {
+        "type": "view_submission",
+        "team": {"id": "T0SAYSO"},
+        "user": {"id": "U0ALICE", "team_id": "T0SAYSO"},
+        "view": {
+            "id": "V1",
+            "type": "modal",
+            "callback_id": "reject",
+            "private_metadata": f"{review_id}.1",
+            "state": {"values": {"reason": {"value": {"type": "plain_text_input", "value": note}}}},
+        },
+        **more,
+    }
+
+
+async def test_half_a_character_in_a_reason_costs_nothing_but_itself(desk: Desk) -> None:
+    review_id = await shown(desk)
+    status, _ = await interaction(desk, **submitted("see \ud83d here\x00", review_id))
+    assert status == 200
+    assert (await reviews.get(desk.database, review_id)).items[0].note == "see  here"
+
+
+@pytest.mark.parametrize("verb", ["bogus\x00\ud800", "\ud83d", ""])
+async def test_a_verb_that_cannot_be_stored_is_an_unknown_button(desk: Desk, verb: str) -> None:
+    review_id = await shown(desk)
+    for payload in (
+        pressed(verb, f"{review_id}.1", team="T0SAYSO"),
+        submitted("x", review_id) | {"view": {"id": "V1", "type": "modal", "callback_id": verb}},
+    ):
+        assert (await interaction(desk, **payload))[0] == 200
+    assert len(await desk.audit("click.unknown")) == 2

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 from bot.wishes import Wishes
 from graphs import mailbox, reviews, threads
 from graphs.reviews import Asked
 from tests.bot.conftest import Desk, until
+from tests.bot.test_web import FORM, post, signed
 
 REQUEST = "Loan for Asha Traders, 60000 for a van"
 
@@ -225,3 +227,125 @@ async def test_ten_messages_at_once_are_ten_threads(desk: Desk) -> None:
         return len(await threads.list_(desk.database)) == 10
 
     await until("ten threads", started)
+
+
+async def event(desk: Desk, number: int = 0, **said: Any) -> int:
+    """Deliver a message of #loans by hand, the number-th time; the status it was answered with."""
+    body = json.dumps(
+        {"type": "event_callback", "team_id": "T0SAYSO", "api_app_id": "A0SAYSO",
+         "event_id": f"Ev{said['ts']}",
+         "event": {"type": "message", "user": "U0ERIN", "channel": "C0LOANS", **said}}
+    ).encode()  # fmt: skip
+    retried = {"X-Slack-Retry-Num": str(number)} if number else {}
+    return (await post(desk, body, signed(body) | retried))[0]
+
+
+async def test_a_reply_that_overtakes_its_start_waits_for_it(desk: Desk) -> None:
+    start = {"ts": "1800000000.000001", "text": REQUEST}
+    file = {"id": "F1", "name": "a.txt", "size": 3, "url_private": f"{desk.slack.url}/files/a"}
+    reply = {
+        "ts": "1800000001.000001",
+        "thread_ts": start["ts"],
+        "text": "Here is the statement",
+        "subtype": "file_share",
+        "files": [file],
+    }
+    await desk.slack.misbehave(users_info_ms=2_000)
+    assert await event(desk, **start) == 503
+    assert await event(desk, **reply) == 503
+    mention = {**reply, "type": "app_mention", "ts": "1800000002.000001"}
+    assert await event(desk, **mention) == 503
+    await desk.slack.misbehave(reset=True)
+
+    async def started() -> bool:
+        return await event(desk, 1, **start) == 200
+
+    await until("the start", started)
+    assert await event(desk, 1, **reply) == 200
+    (thread,) = await threads.list_(desk.database)
+    said = await threads.messages(desk.database, thread.id)
+    assert [one.text for one in said] == [REQUEST, "Here is the statement"]
+    assert [one.id for one in said[1].files] == ["F1"]
+    assert await desk.database.fetchval("select count(*) from sayso.put_off_starts") == 0
+
+
+async def test_a_reply_does_not_wait_for_ever_for_a_start_that_never_comes(desk: Desk) -> None:
+    await desk.slack.misbehave(users_info_ms=2_000)
+    assert await event(desk, ts="1800000000.000001", text=REQUEST) == 503
+    reply = {"ts": "1800000001.000001", "thread_ts": "1800000000.000001", "text": "And?"}
+    assert await event(desk, 3, **reply) == 200
+    await desk.database.execute("update sayso.put_off_starts set put_off_at = '2020-01-01'")
+    assert await event(desk, **reply) == 200
+    assert await threads.list_(desk.database) == []
+
+
+async def test_of_two_who_mention_us_at_once_in_one_conversation_one_asks_and_one_is_told(
+    desk: Desk,
+) -> None:
+    for number in range(4):
+        root = await desk.slack.message("U0ALICE", "C0CREDIT", f"Lunch {number}?")
+        await asyncio.gather(
+            *(
+                desk.slack.message(user, "C0CREDIT", f"<@U0SAYSO> {REQUEST}", thread_ts=root["ts"])
+                for user in ("U0BOB", "U0CHARLIE")
+            )
+        )
+
+        async def told(number: int = number) -> bool:
+            return len(await desk.audit("start.refused")) == number + 1
+
+        await until("the word to the second", told)
+        found = await threads.list_(desk.database)
+        assert len(found) == number + 1
+        conversations = await desk.database.fetch("select thread_id from sayso.conversations")
+        assert {row["thread_id"] for row in conversations} == {one.id for one in found}
+        entry = (await desk.audit("start.refused"))[0]
+        assert entry["why"] == "not_their_conversation"
+        assert {entry["actor"], found[0].requester} == {"U0BOB", "U0CHARLIE"}
+
+    async def heard() -> int:
+        words = [*desk.slack.private_messages("U0BOB"), *desk.slack.private_messages("U0CHARLIE")]
+        return len([one for one in words if "somebody else's request" in str(one["blocks"])]) == 4
+
+    await until("four private words", heard)
+
+
+async def test_two_mentions_of_one_person_at_once_are_a_request_and_its_reply(desk: Desk) -> None:
+    root = await desk.slack.message("U0ALICE", "C0CREDIT", "Lunch?")
+    await asyncio.gather(
+        *(
+            desk.slack.message(
+                "U0BOB", "C0CREDIT", f"<@U0SAYSO> {REQUEST} {number}", thread_ts=root["ts"]
+            )
+            for number in range(2)
+        )
+    )
+
+    async def both() -> bool:
+        found = await threads.list_(desk.database)
+        return bool(found) and len(await threads.messages(desk.database, found[0].id)) == 2
+
+    await until("both messages", both)
+    assert len(await threads.list_(desk.database)) == 1
+
+
+async def test_a_command_of_another_organisation_is_refused_privately(desk: Desk) -> None:
+    await desk.slack.misbehave(users_info_ms=2_000)  # no look-up is needed to know
+    await desk.slack.act(
+        "command", user="U0STRANGER", channel="C0LOANS", command="/loan", text="Asha, 60000"
+    )
+    (told,) = await until("a word", lambda: desk.slack.private_messages("U0STRANGER"))
+    assert "Nothing was started" in str(told["blocks"])
+    (entry,) = await desk.audit("start.refused")
+    assert (entry["actor"], entry["why"]) == ("U0STRANGER", "other_organisation")
+
+
+async def test_a_command_with_a_nul_in_its_text_starts_a_thread(desk: Desk) -> None:
+    body = (
+        b"command=%2Floan&text=Asha%2C+60000+for+a+van%00&user_id=U0BOB&channel_id=C0LOANS"
+        b"&team_id=T0SAYSO&trigger_id=1.2%00"
+    )
+    assert (await post(desk, body, signed(body) | {"Content-Type": FORM}))[0] == 200
+    (thread,) = await threads.list_(desk.database)
+    (said,) = await threads.messages(desk.database, thread.id)
+    assert said.text == "Asha, 60000 for a van"
