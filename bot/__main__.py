@@ -31,6 +31,9 @@ app.add_typer(commands_reviews.app, name="reviews")
 app.add_typer(db, name="db")
 
 Tied = Annotated[bool, typer.Option("--tied", hidden=True, help="End when standard input ends.")]
+Alive = Annotated[
+    int | None, typer.Option("--alive", hidden=True, help="Show life on this descriptor.")
+]
 
 
 @app.command()
@@ -42,11 +45,11 @@ def serve(tied: Tied = False) -> None:
 
 
 @app.command()
-def worker(tied: Tied = False) -> None:
+def worker(tied: Tied = False, alive: Alive = None) -> None:
     """Run threads and post to Slack; start as many as you like, on any machine."""
     from bot.app import work
 
-    _run(work(tied=tied))
+    _run(work(tied=tied, alive=alive))
 
 
 @app.command()

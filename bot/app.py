@@ -292,8 +292,15 @@ async def serve(*, tied: bool = False) -> None:
     settings.need_slack("`sayso serve` takes what Slack sends; `sayso worker` runs without it.")
     stop = until_told_to_stop(tied=tied)
     drain = settings.environment.drain_seconds
-    worker = Child(command("worker", "--tied"), name="worker")
-    async with opened(settings, "web") as database, supervised(worker, stop_seconds=drain + 5):
+    worker = Child(
+        command("worker", "--tied"),
+        name="worker",
+        silence_seconds=settings.environment.silence_seconds,
+    )
+    async with (
+        opened(settings, "web") as database,
+        supervised(worker, stop_seconds=drain + 5),
+    ):
         web = asyncio.create_task(_serve_web(settings, database, stop), name="web")
         await _first(web, asyncio.create_task(stop.wait(), name="stop"))
 
@@ -308,8 +315,13 @@ async def _serve_web(settings: Settings, database: Database, stop: asyncio.Event
 # The worker
 
 
-async def work(*, tied: bool = False) -> None:
-    """Run threads and post to Slack until told to stop; then hand back what runs."""
+async def work(*, tied: bool = False, alive: int | None = None) -> None:
+    """Run threads and post to Slack until told to stop; then hand back what runs.
+
+    Args:
+        tied: stop when standard input ends.
+        alive: the descriptor on which a supervisor wants signs of life.
+    """
     settings = load()
     failpoints.arm(settings.environment.failpoints)
     logs.set_up(settings.environment.log, "worker")
@@ -320,7 +332,7 @@ async def work(*, tied: bool = False) -> None:
         from bot.worker import Worker
 
         async with slack_of(settings) as slack:
-            await Worker(settings, database, slack).run(stop)
+            await Worker(settings, database, slack, alive=alive).run(stop)
 
 
 def poster_of(

@@ -63,6 +63,7 @@ class Environment(BaseSettings):
     poll_seconds: float = Field(default=1.0, ge=0.02, le=60)
     hold_off_seconds: float = Field(default=4.0, ge=0.1, le=600)
     drain_seconds: float = Field(default=10.0, ge=0, le=600)
+    silence_seconds: float = Field(default=60.0, ge=1, le=3600)
     at_once: int = Field(default=16, ge=1, le=1000)
     model: str | None = None
     log: Literal["text", "json"] = "text"

@@ -20,6 +20,7 @@ from bot.files import SlackFiles
 from bot.people import LOCAL_TEAM
 from bot.settings import Settings
 from bot.slack import Slack
+from bot.supervision import show_life
 from bot.wishes import Wishes
 from checkpoints.database import Database
 from graphs.ports import Fetch, no_fetch
@@ -47,8 +48,16 @@ class Serving(Registry):
 class Worker:
     """Runs until told to stop."""
 
-    def __init__(self, settings: Settings, database: Database, slack: Slack | None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        slack: Slack | None,
+        *,
+        alive: int | None = None,
+    ) -> None:
         self._settings = settings
+        self._alive = alive
         self._database = database
         self._slack = slack
 
@@ -111,6 +120,10 @@ class Worker:
         else:
             poster = app.poster_of(self._settings, self._database, self._slack, team, afterwards)
             duties.append(asyncio.create_task(poster.run(), name="poster"))
+        if self._alive is not None:
+            # Not before: loading the graphs may take longer than a silence is allowed to.
+            silence = self._settings.environment.silence_seconds
+            duties.append(asyncio.create_task(show_life(self._alive, silence), name="life"))
         try:
             yield duties
         finally:

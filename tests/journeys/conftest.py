@@ -201,15 +201,19 @@ class Product:
             return response.status, await response.json()
 
     async def say(
-        self, user: str, channel: str, text: str, *samples: str, thread_ts: str | None = None
+        self,
+        user: str,
+        channel: str,
+        text: str,
+        *samples: str,
+        thread_ts: str | None = None,
+        more: dict[str, bytes] | None = None,
     ) -> str:
-        """Write a message, with demo documents attached; return its ts."""
+        """Write a message, with demo documents and more files attached; return its ts."""
+        attached = {name: (SAMPLES / name).read_bytes() for name in samples} | (more or {})
         files = [
-            {
-                "name": name,
-                "content_base64": base64.b64encode((SAMPLES / name).read_bytes()).decode(),
-            }
-            for name in samples
+            {"name": name, "content_base64": base64.b64encode(content).decode()}
+            for name, content in attached.items()
         ]
         body: dict[str, Any] = {"user": user, "channel": channel, "text": text, "files": files}
         if thread_ts:
