@@ -6,15 +6,16 @@ user's module, so only a worker (and `sayso check`) does it.
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import importlib.util
+import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from langgraph.graph import StateGraph
 from langgraph.pregel import Pregel
@@ -148,13 +149,17 @@ def _from_file(where: str, base: Path) -> ModuleType:
     if not file.is_file():
         raise FileNotFoundError(f"there is no file {file}")
     # One module for one file, however many graphs name it: its classes must be the same.
-    name = f"sayso_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
-    if name in sys.modules:
-        return sys.modules[name]
+    name = module_name(where, base)
+    known = sys.modules.get(name)
+    if known is not None and known.__file__ == str(file):
+        return known
+    if known is not None and getattr(known, _FROM, base) == base:
+        raise ImportError(f"{known.__file__} has the same module name, {name}; rename one of them")
     found = importlib.util.spec_from_file_location(name, file)
     if found is None or found.loader is None:
         raise ImportError(f"{file} is no Python file")
     module = importlib.util.module_from_spec(found)
+    setattr(module, _FROM, base)
     if str(file.parent) not in sys.path:
         sys.path.append(str(file.parent))  # last: its neighbours, never in place of something else
     sys.modules[name] = module
@@ -164,6 +169,21 @@ def _from_file(where: str, base: Path) -> ModuleType:
         del sys.modules[name]
         raise
     return module
+
+
+_FROM: Final = "__sayso_from__"
+
+
+def module_name(where: str, base: Path) -> str:
+    """The name of the module of `./file.py`, under which its types stand in stored states.
+
+    It is made from the path relative to the configuration file, never from where that lies: the
+    same folder on another machine must read the same states.
+    """
+    path = os.path.normpath(base / where)
+    if Path(path).is_relative_to(base) or not Path(where).is_absolute():
+        path = os.path.relpath(path, base)
+    return "sayso_" + re.sub(r"\W+", "_", path.removesuffix(".py")).strip("_")
 
 
 def _line(error: BaseException) -> str:

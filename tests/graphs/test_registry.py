@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphs.errors import GraphNotLoaded, UnknownGraph
-from graphs.registry import Registry
+from graphs.registry import Registry, module_name
 from graphs.specs import GraphSpec
 from graphs.templates import Template
 from graphs.threads import FileRef, Message
@@ -93,3 +93,47 @@ def test_the_template_of_a_node_says_who_is_asked(folder: Path) -> None:
     loaded = Registry.load({"loan": spec}, folder).get("loan")
     assert loaded.audience("payments/ask_requester") == "requester"
     assert loaded.audience("human_review") == "reviewers"
+
+
+TYPED = """
+from typing import TypedDict
+from langgraph.graph import START, StateGraph
+
+class Own:
+    pass
+
+class State(TypedDict, total=False):
+    text: str
+
+builder = StateGraph(State)
+builder.add_node("a", lambda state: {})
+builder.add_edge(START, "a")
+"""
+
+
+def test_the_types_of_a_file_have_the_same_name_wherever_its_folder_lies(tmp_path: Path) -> None:
+    names = []
+    for place in (tmp_path / "laptop", tmp_path / "srv" / "sayso"):
+        (place / "flows").mkdir(parents=True)
+        (place / "flows" / "refund.py").write_text(TYPED)
+        for where in ("./flows/refund.py", f"{place}/flows/refund.py"):
+            registry = Registry.load({"refund": GraphSpec(path=f"{where}:builder")}, place)
+            module = vars(registry.get("refund").graph.nodes["a"].bound)["func"].__globals__
+            assert module["__file__"] == str(place / "flows" / "refund.py")
+            names.append(module["Own"].__module__)
+    assert set(names) == {"sayso_flows_refund"}
+    assert module_name("../flows/a.py", tmp_path) == "sayso_flows_a"
+    assert module_name("/opt/a.py", tmp_path) == "sayso_opt_a"
+
+
+def test_two_files_of_one_module_name_are_refused(tmp_path: Path) -> None:
+    for name in ("pay-out.py", "pay_out.py"):
+        (tmp_path / name).write_text(TYPED)
+    specs = {
+        "first": GraphSpec(path="./pay-out.py:builder"),
+        "again": GraphSpec(path="./pay-out.py:builder"),
+        "other": GraphSpec(path="./pay_out.py:builder"),
+    }
+    registry = Registry.load(specs, tmp_path)
+    assert set(registry.loaded) == {"first", "again"}
+    assert "same module name, sayso_pay_out; rename one" in str(registry.problems["other"])
