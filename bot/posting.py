@@ -39,7 +39,7 @@ from bot.cards import Payload
 from bot.errors import Outcome, SlackFailed
 from bot.posts import Post
 from bot.slack import Slack
-from checkpoints.database import Connection, Database
+from checkpoints.database import Connection, Database, Row
 from checkpoints.errors import DatabaseAway, LockTimeout, SaysoError
 from checkpoints.failpoints import reached
 
@@ -50,6 +50,8 @@ UPDATES_A_MINUTE: Final = 50
 # Of the minute's updates, what the less urgent may use: the rest is kept for the cards.
 _PROGRESS_UPDATES: Final = 30
 _NOTICE_UPDATES: Final = 42
+# The last of them two hours after the unknown outcome.
+_RECONCILE_ATTEMPTS: Final = 8
 _HISTORY_PAGES: Final = 10
 _HISTORY_PAGE: Final = 100
 
@@ -145,17 +147,38 @@ class Poster:
         return True
 
     async def reconcile(self) -> int:
-        """Delete surplus copies of posts whose first send had an unknown outcome."""
+        """Delete surplus copies of posts whose first send had an unknown outcome.
+
+        A post whose channel cannot be read comes again later, and holds up no other.
+        """
         deleted = 0
-        for row in await self._database.fetch(posts.SQL.to_reconcile):
-            copies = await self._copies(
-                str(row["id"]), row["channel"], row["thread_id"], row["created_at"].timestamp()
-            )
-            for ts in copies:
-                if ts != row["ts"]:
-                    await self._slack.call("chat.delete", channel=row["channel"], ts=ts)
-                    log.info("deleted a surplus message", post=str(row["id"]), ts=ts)
-                    deleted += 1
+        for row in await self._database.fetch(posts.SQL.to_reconcile, self._pace.reconcile_seconds):
+            try:
+                deleted += await self._delete_surplus(row)
+            except SlackFailed as error:
+                log.warning("cannot reconcile a post", post=str(row["id"]), error=str(error))
+                if row["reconcile_attempts"] < _RECONCILE_ATTEMPTS:
+                    continue
+                log.error("surplus messages may stay", post=str(row["id"]), channel=row["channel"])
+            await self._database.execute(posts.SQL.reconciled, row["id"], row["reconcile_at"])
+        return deleted
+
+    async def _delete_surplus(self, row: Row) -> int:
+        deleted = 0
+        copies = await self._copies(
+            str(row["id"]), row["channel"], row["thread_id"], row["created_at"].timestamp()
+        )
+        for ts in copies:
+            if ts == row["ts"]:
+                continue
+            try:
+                await self._slack.call("chat.delete", channel=row["channel"], ts=ts)
+            except SlackFailed as error:
+                if error.outcome is not Outcome.GONE:
+                    raise
+                continue
+            log.info("deleted a surplus message", post=str(row["id"]), ts=ts)
+            deleted += 1
         return deleted
 
     # Claiming
@@ -273,7 +296,7 @@ class Poster:
         digest: str,
         begun: float,
     ) -> bool:
-        await self._database.execute(posts.SQL.trying, post.id)
+        await self._database.execute(posts.SQL.trying, post.id, self._pace.reconcile_seconds)
         if time.monotonic() - begun > self._pace.youngest:
             # Too late to be sure that we are the only one. Nothing was sent by us.
             await self._later(post, "claim too old", 0.0, keep_tried=post.tried_at is not None)

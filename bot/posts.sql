@@ -76,9 +76,14 @@ set claimed_by = null,
 where place = $1 and claimed_by = $2;
 
 -- name: trying
--- Commit that a first send begins, so that a crash after it is noticed.
+-- Commit that a first send begins, so that a crash after it is noticed. Where one began before,
+-- its message may still come: then surplus copies are looked for.
 update sayso.posts
-set tried_at = now()
+set tried_at = now(),
+    reconcile_at = case
+      when tried_at is not null then now() + make_interval(secs => $2)
+      else reconcile_at
+    end
 where id = $1
 returning id;
 
@@ -114,7 +119,10 @@ set unsure = ts is not null,
     attempts = attempts + 1,
     error = $2,
     due_at = now() + make_interval(secs => $3),
-    reconcile_at = case when ts is null then now() + make_interval(secs => $4) end
+    reconcile_at = case
+      when ts is null then now() + make_interval(secs => $4)
+      else reconcile_at
+    end
 where id = $1;
 
 -- name: later
@@ -126,9 +134,10 @@ set tried_at = case when $4 then tried_at end,
 where id = $1;
 
 -- name: park
--- Slack said no for good: somebody has to act; it is tried again now and then.
+-- Slack said no for good: somebody has to act; it is tried again now and then. A send that began
+-- is still looked for first: an earlier one may have been done.
 update sayso.posts
-set tried_at = null,
+set tried_at = case when ts is null then tried_at end,
     attempts = attempts + 1,
     parked_at = coalesce(parked_at, now()),
     error = $2,
@@ -183,18 +192,27 @@ where sayso.budgets.minute <> excluded.minute
 returning used;
 
 -- name: to_reconcile
--- Posts whose surplus copies have to be looked for.
+-- Posts whose surplus copies have to be looked for; each comes again, later every time, until it
+-- was looked for with success.
 update sayso.posts
-set reconcile_at = null
+set reconcile_at = now() + make_interval(secs => $1 * power(2, least(reconcile_attempts, 10))),
+    reconcile_attempts = reconcile_attempts + 1
 where id in (
   select id
   from sayso.posts
   where reconcile_at <= now() and ts is not null
-  order by id
+  order by reconcile_at
   limit 10
   for no key update skip locked
 )
-returning id, kind, place, thread_id, channel, ts, created_at;
+returning id, kind, place, thread_id, channel, ts, created_at, reconcile_at, reconcile_attempts;
+
+-- name: reconciled
+-- No surplus copy is there any more, or nobody looks again; an unknown outcome meanwhile stays.
+update sayso.posts
+set reconcile_at = null,
+    reconcile_attempts = 0
+where id = $1 and reconcile_at = $2;
 
 -- name: of_subject
 -- Where something is shown.

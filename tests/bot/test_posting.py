@@ -97,6 +97,75 @@ async def test_surplus_copies_are_deleted(desk: Desk) -> None:
     assert [one["ts"] for one in desk.slack.messages("C0CREDIT")] == [row["ts"]]
 
 
+async def test_a_channel_that_cannot_be_read_leaves_no_surplus_elsewhere(desk: Desk) -> None:
+    review_id = await desk.review()
+    await desk.post_all()
+    (row,) = await rows(desk.database)
+    async with desk.database.transaction() as connection:
+        for number in range(12):
+            await posts.want(connection, posts.NOTICE, f"lost {number}", "C0NOWHERE")
+    await desk.database.execute(
+        """update sayso.posts set channel = place, ts = '1.1', shown = wanted,
+           reconcile_at = now() - interval '1 hour' where place = 'C0NOWHERE'"""
+    )
+    await desk.client.call(
+        "chat.postMessage",
+        channel="C0CREDIT",
+        text="copy",
+        metadata={"event_type": "sayso_post", "event_payload": {"id": str(row["id"])}},
+    )
+    await desk.database.execute(
+        "update sayso.posts set reconcile_at = now() where subject = $1", str(review_id)
+    )
+    assert sum([await desk.poster.reconcile(), await desk.poster.reconcile()]) == 1
+    assert [one["ts"] for one in desk.slack.messages("C0CREDIT")] == [row["ts"]]
+    left = "select count(*) from sayso.posts where reconcile_at is not null"
+    assert await desk.database.fetchval(left) == 12
+    for _ in range(20):
+        await desk.database.execute(
+            "update sayso.posts set reconcile_at = now() where reconcile_at is not null"
+        )
+        await desk.poster.reconcile()
+    assert await desk.database.fetchval(left) == 0
+
+
+async def test_a_post_that_was_refused_after_an_unknown_send_is_looked_for_first(
+    desk: Desk,
+) -> None:
+    await desk.review()
+    await desk.post_all()
+    await desk.database.execute(
+        "update sayso.posts set ts = null, shown = 0, tried_at = now() where kind = 'card'"
+    )
+    # As if the first send, whose outcome is not known, were not in the history yet.
+    (claimed,) = await desk.database.fetch("select * from sayso.posts where kind = 'card'")
+    await desk.poster._park(posts.post(claimed), "restricted_action")
+    for _ in range(3):
+        await due_now(desk.database)
+        await desk.post_all()
+    assert len(desk.slack.messages("C0CREDIT")) == 1
+
+
+async def test_a_second_send_is_followed_by_a_look_for_surplus_messages(desk: Desk) -> None:
+    await desk.review()
+    await desk.post_all()
+    (row,) = await rows(desk.database)
+    assert row["reconcile_at"] is None
+    await desk.client.call("chat.delete", channel="C0CREDIT", ts=row["ts"])
+    await desk.database.execute(
+        "update sayso.posts set ts = null, shown = 0, tried_at = now() where kind = 'card'"
+    )
+    await due_now(desk.database)
+    await desk.post_all()
+    (row,) = await rows(desk.database)
+    assert row["ts"] is not None
+    at = row["reconcile_at"]
+    assert at is not None
+    await desk.database.execute(posts.SQL.unknown, row["id"], "an update", 0.0, 60.0)
+    (row,) = await rows(desk.database)
+    assert row["reconcile_at"] == at
+
+
 async def test_an_update_whose_answer_was_lost_is_sent_again(desk: Desk) -> None:
     review_id = await desk.review()
     await desk.post_all()
