@@ -16,8 +16,8 @@ import hmac
 import json
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, Final
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qs
 
 import structlog
@@ -72,7 +72,12 @@ class Door:
             return refused
         if _malformed(request.content_type, body):
             return _plain(400, "The body is not what its content type says.")
-        answer = await self._app.async_dispatch(await to_bolt_request(request))
+        try:
+            answer = await self._app.async_dispatch(await to_bolt_request(request))
+        except (TypeError, KeyError, AttributeError, ValueError):
+            # What our listeners raise, Bolt catches: this is its routing, and a shape nobody knows.
+            log.warning("a body of an unknown shape", path=request.path, exc_info=True)
+            return _plain(400, "The body is not what its type says.")
         if answer.status >= 400:
             log.info("request not taken", status=answer.status, path=request.path)
         return await to_aiohttp_response(answer)
@@ -164,19 +169,83 @@ async def listening(
 
 
 def _malformed(content_type: str, body: bytes) -> bool:
-    """Whether Bolt could not read the body: it must be UTF-8 and hold an object."""
+    """Whether Bolt could not read the body: it must be UTF-8 and hold an object of known shape."""
     try:
         text = body.decode("utf-8")
         if content_type == _JSON:
-            return not isinstance(json.loads(text), dict)
+            return not _has_shape(json.loads(text), _EVENT_BODY)
         if content_type != _FORM:
             return True
         form: dict[str, list[Any]] = parse_qs(text, keep_blank_values=True, max_num_fields=200)
         if "payload" in form:
-            return not isinstance(json.loads(form["payload"][0]), dict)
+            return not _has_shape(json.loads(form["payload"][0]), _INTERACTION)
         return not ("command" in form or "ssl_check" in form)
     except (ValueError, RecursionError):
         return True
+
+
+_Shape: TypeAlias = Mapping[str, "type | tuple[type, ...] | _Shape"]
+
+_MESSAGE: Final[_Shape] = {
+    "user": (str, dict),  # the whole person in user_change, the whole channel in channel_rename
+    "channel": (str, dict),
+    "ts": str,
+    "thread_ts": str,
+    "event_ts": str,
+    "text": str,
+    "type": str,
+    "subtype": str,
+    "bot_id": str,
+    "team": str,
+    "files": list,
+    "message": dict,
+    "view": dict,
+}
+_EVENT_BODY: Final[_Shape] = {
+    "type": str,
+    "team_id": str,
+    "enterprise_id": str,
+    "api_app_id": str,
+    "event_id": str,
+    "event": _MESSAGE,
+    "authorizations": list,
+    "challenge": str,
+}
+_PLACE: Final[_Shape] = {"id": str, "name": str, "team_id": str}
+_INTERACTION: Final[_Shape] = {
+    "type": str,
+    "callback_id": str,
+    "trigger_id": str,
+    "response_url": str,
+    "team": _PLACE,
+    "enterprise": dict,
+    "user": _PLACE,
+    "channel": _PLACE,
+    "container": {"type": str, "channel_id": str, "message_ts": str, "thread_ts": str},
+    "message": {"ts": str, "thread_ts": str},
+    "actions": list,
+    "view": {"id": str, "callback_id": str, "private_metadata": str, "state": dict, "blocks": list},
+}
+_LISTS_OF_OBJECTS: Final = frozenset({"files", "authorizations", "actions", "blocks"})
+
+
+def _has_shape(value: Any, shape: _Shape) -> bool:
+    """Whether it is an object whose known members are what Slack says, where they are there."""
+    if not isinstance(value, dict):
+        return False
+    for name, wanted in shape.items():
+        found = value.get(name)
+        if found is not None and not _is(found, wanted, name):
+            return False
+    return True
+
+
+def _is(found: Any, wanted: type | tuple[type, ...] | _Shape, name: str) -> bool:
+    if isinstance(wanted, Mapping):
+        return _has_shape(found, wanted)
+    if name in _LISTS_OF_OBJECTS and isinstance(found, list):
+        return all(isinstance(each, dict) for each in found)
+    return isinstance(found, wanted)
 
 
 def _plain(status: int, sentence: str) -> web.Response:

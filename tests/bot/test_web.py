@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 import aiohttp
 import pytest
+from slack_bolt.async_app import AsyncApp
 
 from tests.bot.conftest import Desk, until
 
@@ -136,3 +137,56 @@ async def test_a_body_that_cannot_be_unpacked_is_a_400_and_counted(
     assert "Traceback" not in text
     (entry,) = await until("the entry", lambda: desk.audit("request.refused"))
     assert entry["why"] == {"unreadable": 1}
+
+
+def event(**parts: object) -> bytes:
+    return json.dumps(
+        {"type": "event_callback", "team_id": "T0SAYSO", "event_id": "EvX", "event": parts}
+    ).encode()
+
+
+def interaction(**parts: object) -> bytes:
+    return urlencode({"payload": json.dumps({"type": "block_actions", **parts})}).encode()
+
+
+USER = {"id": "U0BOB"}
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b'{"type":"event_callback","event":"x"}', "application/json"),
+        (b'{"type":"event_callback","event":["x"]}', "application/json"),
+        (b'{"type":5,"event":{}}', "application/json"),
+        (b'{"type":"event_callback","team_id":{},"event":{}}', "application/json"),
+        (b'{"type":"event_callback","authorizations":["x"],"event":{}}', "application/json"),
+        (event(type="message", user=5, channel=["x"], text=None, ts={}), "application/json"),
+        (event(type="message", user="U0BOB", channel=["x"]), "application/json"),
+        (event(type="message", user="U0BOB", channel="C0LOANS", ts={}), "application/json"),
+        (event(type="message", channel="C0LOANS", text=["x"]), "application/json"),
+        (event(type="message", channel="C0LOANS", files=["x"]), "application/json"),
+        (event(type={"a": 1}), "application/json"),
+        (interaction(user="U0BOB", actions=[]), FORM),
+        (interaction(user=USER, actions=["x"]), FORM),
+        (interaction(user=USER, actions={}), FORM),
+        (interaction(user=USER, team="T0SAYSO"), FORM),
+        (interaction(user=USER, container="x", actions=[{"action_id": "approve"}]), FORM),
+        (interaction(user=USER, view="x"), FORM),
+    ],
+)
+async def test_members_of_a_wrong_kind_are_a_400_and_never_a_500(
+    desk: Desk, body: bytes, kind: str
+) -> None:
+    status, text = await post(desk, body, signed(body) | {"Content-Type": kind})
+    assert (status, "Traceback" in text) == (400, False)
+
+
+@pytest.mark.parametrize("raised", [TypeError, KeyError, AttributeError, ValueError])
+async def test_a_shape_that_breaks_the_routing_is_a_400(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, raised: type[Exception]
+) -> None:
+    async def breaks(*_: object) -> None:
+        raise raised("a shape that nobody knows")
+
+    monkeypatch.setattr(AsyncApp, "async_dispatch", breaks)
+    assert (await post(desk, EVENT, signed(EVENT)))[0] == 400
