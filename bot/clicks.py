@@ -28,14 +28,14 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from bot import arrivals, deliveries, limits, mishaps, modals, notices, views
 from bot.errors import SlackFailed
 from bot.house import House
+from bot.intervening import TRY_AGAIN, WITHDRAW, Intervening
 from bot.looking import Looking
 from bot.renderings import words
 from bot.whispers import place_of, whisper
-from bot.wording import phrase
 from checkpoints.errors import SaysoError
 from checkpoints.failpoints import reached
-from graphs import audit, interventions, reviews, votes
-from graphs.policy import Person, Reason, Refusal, may_decide, may_withdraw
+from graphs import audit, reviews, votes
+from graphs.policy import Person, Reason, may_decide
 from graphs.reviews import Review
 from graphs.specs import Rule
 from graphs.votes import Voter
@@ -44,7 +44,6 @@ log = structlog.get_logger("sayso.clicks")
 
 OPEN_SECONDS: Final = 2.0
 DETAILS, KNOWN, OPEN = "details", "known", "open"
-TRY_AGAIN, WITHDRAW = "try_again", "withdraw"
 _REF = re.compile(r"([0-9]{1,18})\.([0-9]{1,9})")
 
 Fill = Callable[[Person], Awaitable[dict[str, Any]]]
@@ -56,6 +55,7 @@ class Clicks:
     def __init__(self, house: House) -> None:
         self._house = house
         self._looking = Looking(house)
+        self._intervening = Intervening(house)
 
     def register(self, app: AsyncApp) -> None:
         """Tell Bolt who takes what."""
@@ -84,7 +84,7 @@ class Clicks:
                 await ack()
                 self._open(body, ref, lambda person: self._look(verb, review, person))
             elif verb in {TRY_AGAIN, WITHDRAW}:
-                await self._intervene(body, action, verb, review)
+                await self._intervening.take(body, action, verb, ref, review)
                 await ack()
             else:
                 await self._choose(body, action, verb, ref, review, ack)
@@ -188,59 +188,6 @@ class Clicks:
             await ack(response_action="errors", errors={block: result.message[:_ERROR]})
         else:
             await ack(response_action="update", view=notices.refused_view(refusal, wrote=note))
-
-    # Interventions
-
-    async def _intervene(
-        self, body: dict[str, Any], action: dict[str, Any], verb: str, review: Review
-    ) -> None:
-        house = self._house
-        rule, operators = review.rule, house.policy.operators
-        groups = [*operators.groups, *(rule.approvers.groups if rule else ())]
-        person = await house.people.person(_user(body), groups)
-        done: object = None
-        async with house.database.transaction() as connection:
-            if not await deliveries.accept(connection, deliveries.action_key(body, action), verb):
-                return
-            if verb == TRY_AGAIN:
-                refusal = self._may_retry(rule, person, review.requester)
-            else:
-                refusal = may_withdraw(operators, person, review.requester)
-            if refusal is not None:
-                await audit.record(
-                    connection,
-                    f"{verb}.refused",
-                    actor=person.id,
-                    thread_id=review.thread_id,
-                    review_id=review.id,
-                    detail={"why": refusal.reason},
-                )
-            elif verb == TRY_AGAIN:
-                done = await interventions.retry(
-                    connection, review.thread_id, by=person.id, wish=house.wishes
-                )
-            else:
-                done = await interventions.withdraw(
-                    connection, review.thread_id, by=person.id, wish=house.wishes
-                )
-            card = await house.renderings.card(connection, review.id)
-        if refusal is not None:
-            otherwise = (
-                views.Refused.MAY_NOT_RETRY if verb == TRY_AGAIN else views.Refused.MAY_NOT_WITHDRAW
-            )
-            kind = mishaps.of_other(refusal.reason, otherwise)
-            self._tell(body, views.Refusal(kind, ref=card.ref, words=card.words))
-        elif isinstance(done, interventions.NotPossible):
-            channel, root = place_of(body)
-            said = notices.told(phrase(f"private.not_possible.{verb}"))
-            whisper(house, said, user=person.id, channel=channel, root=root)
-
-    def _may_retry(self, rule: Rule | None, person: Person, requester: str) -> Refusal | None:
-        """Who asked, who decides and who runs it may say "try again": the approval stands."""
-        refusal = may_withdraw(self._house.policy.operators, person, requester)
-        if refusal is None or may_decide(rule, person, "") is None:
-            return None
-        return refusal
 
     # Windows
 

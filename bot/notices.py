@@ -11,7 +11,7 @@ from bot.blocks import Blocks, Payload, bullets, button, line, quote
 from bot.inline import Inline, Many, Moment, Styled, clause, names, notification, said
 from bot.progress import progress
 from bot.refusals import refused, refused_view
-from bot.standing import APPROVING
+from bot.standing import APPROVING, stopped_as
 from bot.values import excerpt, letters, passage
 from bot.views import AskView, KeptView, NoticeView, OutcomeView, Vote
 from bot.wording import Sentence, has, phrase, say
@@ -181,10 +181,10 @@ def _outcome(view: OutcomeView) -> tuple[Sentence, list[Sentence]]:
             return say("outcome.held"), [why, say("outcome.held.nothing"), *_has_been_told(view)]
         case "withdrawn":
             bold = say("outcome.withdrawn.by", who=by) if by else say("outcome.withdrawn")
-            return bold, not_done
+            return bold, [stopped_as(view.cut)] if view.cut else not_done
         case "cancelled":
             bold = say("outcome.cancelled", who=by) if by else say("outcome.cancelled.plain")
-            return bold, result or not_done
+            return bold, [stopped_as(view.cut)] if view.cut else result or not_done
     return say("outcome.done.answer"), result
 
 

@@ -65,6 +65,7 @@ class Renderings:
         spec = self._specs.get(review.graph)
         names = await self._names(connection, review, thread)
         status = _status(review, thread)
+        by, cut = await self._cut(connection, thread)
         item = review.items[0] if review.items else None
         shown = review.shown(spec)
         return views.CardView(
@@ -84,7 +85,8 @@ class Renderings:
             ended_at=thread.ended_at,
             failure=await self._failure(connection, thread),
             hold=await self._hold(connection, thread) if status is views.Status.HELD else None,
-            withdrawn_by=await self._withdrawn_by(connection, thread),
+            withdrawn_by=by,
+            cut=cut,
             reason=_reason(review, thread),
             customer=thread.customer_name or "",
             more_open=len([one for one in thread.open_reviews if one != review.id]),
@@ -140,14 +142,25 @@ class Renderings:
         names = await self._people.names(connection, users)
         return tuple(_person(user, names) for user in users)
 
-    async def _withdrawn_by(self, connection: Connection, thread: Thread) -> views.Person | None:
+    async def _cut(
+        self, connection: Connection, thread: Thread
+    ) -> tuple[views.Person | None, views.Cut | None]:
+        """Who stopped the thread, and in which step where it may have acted already."""
         if thread.status is not Status.CANCELLED:
-            return None
+            return None, None
         for entry in reversed(await audit.of_thread(connection, thread.id)):
             if entry.what in {"thread.cancelled", "thread.withdrawn"}:
-                names = await self._people.names(connection, [entry.actor])
-                return _person(entry.actor, names)
-        return None
+                break
+        else:
+            return None, None
+        names = await self._people.names(connection, [entry.actor])
+        running = entry.detail.get("running")
+        cut = None
+        if running:
+            cut = views.Cut(label(self._specs.get(thread.graph), str(running)))
+        elif any(map(_let_go_on, await reviews.list_(connection, thread_id=thread.id))):
+            cut = views.Cut()
+        return _person(entry.actor, names), cut
 
     async def _names(
         self, connection: Connection | Database, review: Review, thread: Thread
@@ -310,6 +323,7 @@ class Renderings:
         names = await self._names(connection, decided or last, thread) if last else {}
         shown = decided.shown(spec) if decided else None
         item = decided.items[0] if decided and decided.items else None
+        by, cut = await self._cut(connection, thread)
         return views.OutcomeView(
             kind=kind,
             requester=_person(thread.requester, names),
@@ -320,8 +334,8 @@ class Renderings:
             shown=shown,
             result=thread.outcome or "",
             votes=_votes(decided, names, shown) if decided and shown else (),
-            by=await self._withdrawn_by(connection, thread)
-            or (_person(item.decided_by, names) if item and item.decided_by else None),
+            by=by or (_person(item.decided_by, names) if item and item.decided_by else None),
+            cut=cut,
             note=(item.note or "") if item else "",
             failure=await self._failure(connection, thread),
             told=await self.operators(connection) if kind in {"stopped", "held"} else (),
@@ -451,6 +465,12 @@ def _status(review: Review, thread: Thread) -> views.Status:
     if thread.error is not None and thread.error.retry_at is not None:
         return views.Status.RETRYING
     return views.Status.RUNNING
+
+
+def _let_go_on(review: Review) -> bool:
+    """Whether steps that act outside may have followed: it was decided, and not against it."""
+    outcomes = {item.outcome for item in review.items if item.status == "decided"}
+    return review.audience == "reviewers" and bool(outcomes - {"rejected", "changes"})
 
 
 def _offers(status: views.Status, thread: Thread) -> frozenset[str]:

@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import Any
 
 from bot.inline import Form, Many, Moment, clause, names, notification, said
-from bot.views import CardView, Person, Status, Vote
+from bot.values import excerpt
+from bot.views import CardView, Cut, Person, Status, Vote
 from bot.wording import Sentence, say
 
 APPROVING = frozenset({"approve", "approve_with_conditions"})
@@ -300,8 +301,9 @@ def _replaced(view: CardView) -> Standing:
 
 def _withdrawn(view: CardView) -> Standing:
     by = names([view.withdrawn_by or view.requester])
-    note = notification([say("note.withdrawn", name=by, title=view.shown.title)], [_not_done(view)])
-    return Standing("leftwards_arrow_with_hook", say("status.withdrawn"), (_not_done(view),), note)
+    what = stopped_as(view.cut) if view.cut else _not_done(view)
+    note = notification([say("note.withdrawn", name=by, title=view.shown.title)], [what])
+    return Standing("leftwards_arrow_with_hook", say("status.withdrawn"), (what,), note)
 
 
 def _sent_back(view: CardView) -> Standing:
@@ -328,6 +330,11 @@ def why_held(view: CardView) -> Sentence:
     if view.hold and view.hold.reason:
         return said(view.hold.reason)
     return say("held.changed", process=_capital(view.words.process))
+
+
+def stopped_as(cut: Cut) -> Sentence:
+    """What to say of a request that was stopped when it may have acted already."""
+    return say("status.cut", step=excerpt(cut.step, 100)) if cut.step else say("status.cut.plain")
 
 
 def _not_done(view: CardView) -> Sentence:

@@ -118,6 +118,13 @@ class Change:
 
 
 @dataclass(frozen=True)
+class Cut:
+    """A request that was stopped when it may have acted already; `step` is the one that ran."""
+
+    step: str = ""
+
+
+@dataclass(frozen=True)
 class Hold:
     """Why nobody can decide now and who was told."""
 
@@ -181,6 +188,7 @@ class CardView:
     change: Change | None = None
     hold: Hold | None = None
     withdrawn_by: Person | None = None
+    cut: Cut | None = None
     reason: str = ""  # of a withdrawal
     expired_as: str = ""  # what was done instead: "The loan was declined automatically."
     not_heard_from: tuple[Person | UserGroup, ...] = ()
@@ -402,6 +410,7 @@ class OutcomeView:
     result: str = ""
     votes: tuple[Vote, ...] = ()
     by: Person | None = None
+    cut: Cut | None = None
     note: str = ""
     deadline: datetime | None = None
     expired_as: str = ""

@@ -171,6 +171,12 @@ ENGLISH: dict[str, Entry] = {
     "status.replaced.next": "Decide on the new card.",
     "status.replaced.closed": "This card is closed.",
     "status.withdrawn": "*Withdrawn.*",
+    "status.cut": (
+        "It was stopped in the step “{step}”. What that step did outside cannot be called back."
+    ),
+    "status.cut.plain": (
+        "It was stopped after the decision. What was done by then cannot be called back."
+    ),
     "status.sent_back": "*Sent back for changes.*",
     "status.sent_back.next": "Waiting for {who}.",
     "status.held": "*On hold.*",
@@ -535,6 +541,12 @@ ENGLISH: dict[str, Entry] = {
     "private.not_their_conversation": (
         "This conversation is about somebody else's request, so nothing was started. "
         "Write a new message to ask for something of your own."
+    ),
+    "private.not_possible.try_again.held": (
+        "This request is on hold, and only those who run this let it go on. Nothing was changed."
+    ),
+    "private.not_possible.withdraw.decided": (
+        "Something was decided meanwhile, so this request was not withdrawn. Nothing was changed."
     ),
     "private.not_possible.withdraw": "This request has ended already. Nothing was changed.",
     "private.unknown_command": "*That is not a command we know.*",

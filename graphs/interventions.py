@@ -9,10 +9,11 @@ names the step that was running.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from checkpoints import leases
 from checkpoints.database import Connection, queries
+from checkpoints.errors import LockTimeout
 from checkpoints.text import clean
 from graphs import audit, mailbox, ports, reviews, steps, threads
 from graphs.errors import UnknownThread
@@ -31,8 +32,8 @@ class Retried:
 
 @dataclass(frozen=True)
 class Cancelled:
-    """The thread was ended. `running` names the step that was running, if any: what it was doing
-    outside cannot be called back."""
+    """The thread was ended. `running` names the step that was running, or that had failed and was
+    to be tried again: what it did outside cannot be called back."""
 
     running: str | None
     withdrawn: tuple[int, ...] = ()
@@ -40,9 +41,13 @@ class Cancelled:
 
 @dataclass(frozen=True)
 class NotPossible:
-    """The thread is in a state in which this cannot be done; nothing was changed."""
+    """The thread is in a state in which this cannot be done, or not by this person; nothing was
+    changed."""
 
     status: Status
+
+
+Result: TypeAlias = Retried | Cancelled | NotPossible
 
 
 async def retry(
@@ -50,11 +55,16 @@ async def retry(
     thread_id: str,
     *,
     by: str,
+    may_unpark: bool,
     wish: Wish = no_wish,
 ) -> Retried | NotPossible:
     """Try again: a failed thread goes on at the step that failed, a parked or held one is let go.
 
     One that waits for its next attempt makes it now. Whether `by` may is the caller's check.
+
+    Args:
+        may_unpark: `by` is an operator. For everybody else a parked or held thread stays so: what
+            is wrong with it is not mended by trying again.
 
     Raises:
         UnknownThread
@@ -64,12 +74,14 @@ async def retry(
     if row is None:
         raise UnknownThread(thread_id)
     before = await threads.get(connection, thread_id)
+    if before.status in _SET_ASIDE and not may_unpark:
+        return NotPossible(before.status)
     mended = before.status in (Status.FAILED, Status.PARKED, Status.HELD)
     if not mended and not await mailbox.hurry(connection, thread_id):
         return NotPossible(before.status)
     if mended:
         await connection.execute(SQL.clear_mark, thread_id)
-        if before.status is Status.PARKED:
+        if before.status in _SET_ASIDE:
             await leases.seize(connection, thread_id)
             await leases.forgive(connection, thread_id)
         await mailbox.put(connection, thread_id, "retry", unwoken=not woken)
@@ -108,6 +120,8 @@ async def cancel(
     if await connection.fetchval(SQL.mark, thread_id, "cancelled", because) is None:
         return NotPossible((await threads.get(connection, thread_id)).status)
     running = await connection.fetchval(steps.SQL.running, thread_id)
+    if running is None and before.error is not None:
+        running = before.error.node  # its error may be no more than an answer that was lost
     closed = await reviews.withdraw_all(connection, thread_id, because=because)
     await mailbox.consume_all(connection, thread_id)
     await audit.record(
@@ -124,15 +138,38 @@ async def withdraw(
     thread_id: str,
     *,
     by: str,
+    review_id: int,
+    revision: int,
     reason: str = "",
     wish: Wish = no_wish,
 ) -> Cancelled | NotPossible:
-    """Take the request back: `cancel` by whom it belongs to.
+    """Take the request back: `cancel` by whom it belongs to, as long as nothing came of it.
+
+    That is while the review they were shown is open at that revision, or while nothing was decided
+    on the thread at all. After a decision the steps behind it may have acted already, and the
+    requester would be told that nothing was done; to stop it then is an operator's `cancel`.
+
+    1. Lock lease, thread and open reviews, so that no decision is half way.
+    2. Look, in statements of their own: only they see what a decision that was first has committed.
+    3. Cancel.
 
     Raises:
         UnknownThread
+        LockTimeout: somebody holds the thread; nothing was changed.
     """
+    if not await leases.lock(connection, thread_id):
+        raise LockTimeout()
+    if await connection.fetchrow(threads.SQL.lock, thread_id) is None:
+        raise UnknownThread(thread_id)
+    open_ = await reviews.open_of_thread(connection, thread_id)
+    if (review_id, revision) not in {(review.id, review.revision) for review in open_}:
+        asked = await reviews.list_(connection, thread_id=thread_id)
+        if any(review.status in ("decided", "expired") for review in asked):
+            return NotPossible((await threads.get(connection, thread_id)).status)
     return await cancel(connection, thread_id, by=by, reason=reason, what="withdrawn", wish=wish)
+
+
+_SET_ASIDE = (Status.PARKED, Status.HELD)
 
 
 async def _show(connection: Connection, thread_id: str, wish: Wish) -> None:

@@ -122,7 +122,9 @@ def may_operate(operators: Operators, person: Person) -> Refusal | None:
 
 
 def may_withdraw(operators: Operators, person: Person, requester: str) -> Refusal | None:
-    """Whether the person may withdraw a request: who asked for it, and operators."""
+    """Whether the person may withdraw a request: who asked for it, a guest too, and operators."""
+    if refusal := _as_a_person(person, guests=True):
+        return Refusal(refusal)
     return None if person.id == requester else may_operate(operators, person)
 
 

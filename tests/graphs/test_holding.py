@@ -124,7 +124,7 @@ async def test_a_type_that_the_schema_does_not_show_holds_the_thread_until_it_is
     mended = house(loaded("shows", graph, types=(named,)))
     async with mended.working():
         async with mended.database.transaction() as connection:
-            await interventions.retry(connection, thread_id, by="U0OSCAR")
+            await interventions.retry(connection, thread_id, by="U0OSCAR", may_unpark=True)
         await mended.until(thread_id, "paused")
         (review,) = await mended.open_reviews(thread_id)
         await mended.vote(review.id, "yes")

@@ -11,6 +11,7 @@ from graphs.policy import (
     Person,
     Policy,
     Reason,
+    Refusal,
     fingerprint,
     may_operate,
     may_start,
@@ -89,6 +90,13 @@ def test_operators_operate_and_the_requester_withdraws() -> None:
     assert may_withdraw(operators, someone("U0BOB"), "U0BOB") is None
     assert may_withdraw(operators, someone("U0OSCAR"), "U0BOB") is None
     assert may_withdraw(operators, someone("U0ALICE"), "U0BOB") is not None
+    assert may_withdraw(operators, someone("U0BOB", is_guest=True), "U0BOB") is None
+    for facts, reason in (
+        ({"known": False}, Reason.CANNOT_CHECK),
+        ({"deleted": True}, Reason.DEACTIVATED),
+        ({"is_stranger": True}, Reason.OTHER_ORGANISATION),
+    ):
+        assert may_withdraw(operators, someone("U0BOB", **facts), "U0BOB") == Refusal(reason)
 
 
 def test_a_rules_fingerprint_is_the_same_for_the_same_rule() -> None:

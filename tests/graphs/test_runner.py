@@ -224,7 +224,9 @@ async def test_the_schedule_of_retries_then_failed_then_try_again(
         assert ("notice", f"thread:{thread_id}") in here.wished
         broken.clear()
         async with here.database.transaction() as connection:
-            await interventions.retry(connection, thread_id, by="U0OSCAR", wish=here.wish)
+            await interventions.retry(
+                connection, thread_id, by="U0OSCAR", may_unpark=True, wish=here.wish
+            )
         done = await here.until(thread_id, "done")
     assert done.error is None
     assert len(calls) == 4
@@ -410,7 +412,7 @@ async def test_a_thread_that_ends_its_workers_five_times_is_parked_and_can_be_le
         assert "5 times" in (parked.mark_reason or "")
         assert ("notice", f"thread:{thread_id}") in here.wished
         async with database.transaction() as connection:
-            await interventions.retry(connection, thread_id, by="U0OSCAR")
+            await interventions.retry(connection, thread_id, by="U0OSCAR", may_unpark=True)
         await here.until(thread_id, "paused")
 
 
@@ -556,7 +558,7 @@ async def test_a_message_is_taken_in_once_and_its_customer_never_changes(
         failed = await here.until(thread_id, "failed")
         assert failed.customer_name == "Asha Traders"
         async with here.database.transaction() as connection:
-            await interventions.retry(connection, thread_id, by="U0BOB")
+            await interventions.retry(connection, thread_id, by="U0BOB", may_unpark=True)
         await here.until(thread_id, "running", "queued")
         await here.until(thread_id, "failed")
     assert len(calls) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ from graphs.errors import UnknownThread
 from graphs.threads import FileRef, Message, Status
 from memory import customers
 from memory.errors import AmbiguousCustomer
-from tests.graphs.conftest import TEAM, House
+from tests.graphs.conftest import TEAM, House, until
 
 
 async def test_the_same_key_starts_one_thread_also_when_both_come_at_once(
@@ -148,7 +149,9 @@ async def test_cancelling_puts_the_owner_out_and_withdraws_what_is_open(
     assert await mailbox.waiting(here.database, thread_id) == []
     async with here.database.transaction() as connection:
         assert not (await leases.extend(connection, [lease.fence], 60)).kept
-        again = await interventions.withdraw(connection, thread_id, by="U0BOB")
+        again = await interventions.withdraw(
+            connection, thread_id, by="U0BOB", review_id=review.id, revision=1
+        )
     assert again == interventions.NotPossible(Status.CANCELLED)
     whats = [entry.what for entry in await audit.of_thread(here.database, thread_id)]
     assert whats == ["thread.started", "thread.cancelled"]
@@ -162,7 +165,9 @@ async def test_retry_lets_go_what_failed_was_held_or_parked_and_nothing_else(
 
     async def again() -> Any:
         async with here.database.transaction() as connection:
-            return await interventions.retry(connection, thread_id, by="U0OSCAR", wish=here.wish)
+            return await interventions.retry(
+                connection, thread_id, by="U0OSCAR", may_unpark=True, wish=here.wish
+            )
 
     assert await again() == interventions.NotPossible(Status.QUEUED)
     await here.database.execute("update sayso.mailbox set consumed_at = now()")
@@ -178,6 +183,106 @@ async def test_retry_lets_go_what_failed_was_held_or_parked_and_nothing_else(
     assert ("progress", thread_id) in here.wished
 
 
+async def test_whoever_runs_nothing_lets_a_failed_thread_go_on_and_no_held_or_parked_one(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+    thread_id = await here.start("loan")
+    await here.database.execute("update sayso.mailbox set consumed_at = now()")
+
+    async def again() -> Any:
+        async with here.database.transaction() as connection:
+            return await interventions.retry(connection, thread_id, by="U0ALICE", may_unpark=False)
+
+    for mark in ("held", "parked"):
+        await here.database.execute("update sayso.threads set mark = $1", mark)
+        await here.database.execute("update sayso.leases set crashes = 5")
+        assert await again() == interventions.NotPossible(Status(mark))
+        assert (await threads.get(here.database, thread_id)).status == mark
+        assert await here.database.fetchval("select crashes from sayso.leases") == 5
+    await here.database.execute("update sayso.threads set mark = 'failed'")
+    assert await again() == interventions.Retried(Status.FAILED)
+
+
+async def test_the_requester_takes_a_request_back_until_something_was_decided(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+
+    async def withdraw(review: reviews.Review, revision: int = 1) -> Any:
+        async with here.database.transaction() as connection:
+            return await interventions.withdraw(
+                connection,
+                review.thread_id,
+                by="U0BOB",
+                review_id=review.id,
+                revision=revision,
+                wish=here.wish,
+            )
+
+    decided = await here.asked()
+    await here.vote(decided.id, {"decision": "approve", "note": None})
+    epoch = await here.database.fetchval("select epoch from sayso.leases")
+    assert await withdraw(decided) == interventions.NotPossible(Status.QUEUED)
+    assert (await threads.get(here.database, decided.thread_id)).status is Status.QUEUED
+    assert await here.database.fetchval("select epoch from sayso.leases") == epoch
+    assert len(await mailbox.waiting(here.database, decided.thread_id)) == 2
+
+    back = await here.asked()
+    await here.vote(back.id, {"decision": "changes", "note": "How much?"})
+    second = await here.asked(thread_id=back.thread_id, interrupt_id="b" * 32)
+    assert isinstance(await withdraw(back), interventions.NotPossible)
+    assert isinstance(await withdraw(second, 7), interventions.NotPossible)
+    assert await withdraw(second) == interventions.Cancelled(None, (second.id,))
+
+    revised = await here.asked()  # an old card, but nobody has decided anything
+    await here.database.execute("update sayso.reviews set revision = 2 where id = $1", revised.id)
+    assert await withdraw(revised) == interventions.Cancelled(None, (revised.id,))
+
+
+async def test_a_withdrawal_waits_for_a_decision_that_is_half_way_and_then_is_too_late(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+    review = await here.asked()
+    async with contextlib.AsyncExitStack() as decision:
+        deciding = await decision.enter_async_context(here.database.transaction())
+        await deciding.execute(
+            "update sayso.reviews set status = 'decided', closed_at = now() where id = $1",
+            review.id,
+        )
+        async with here.database.transaction() as connection:
+            withdrawing = asyncio.create_task(
+                interventions.withdraw(
+                    connection, review.thread_id, by="U0BOB", review_id=review.id, revision=1
+                )
+            )
+
+            async def waits() -> Any:
+                return await here.database.fetchval(
+                    "select count(*) from pg_locks where not granted"
+                )
+
+            await until(waits)
+            await decision.aclose()
+            assert isinstance(await withdrawing, interventions.NotPossible)
+    assert (await threads.get(here.database, review.thread_id)).status is not Status.CANCELLED
+
+
+async def test_cancelling_names_the_step_whose_failure_may_be_no_more_than_a_lost_answer(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+    thread_id = await here.start("loan")
+    await here.database.execute(
+        """update sayso.threads set error = jsonb_build_object('node', 'disburse', 'type', 'Away',
+           'message', 'no answer', 'attempt', 1, 'attempts', 4, 'at', now())"""
+    )
+    async with here.database.transaction() as connection:
+        got = await interventions.cancel(connection, thread_id, by="U0OSCAR")
+    assert got == interventions.Cancelled("disburse", ())
+
+
 async def test_try_again_now_makes_the_next_attempt_due(house: Callable[..., House]) -> None:
     here = house()
     thread_id = await here.start("loan")
@@ -187,7 +292,8 @@ async def test_try_again_now_makes_the_next_attempt_due(house: Callable[..., Hou
     assert await mailbox.waiting(here.database, thread_id) == []
     async with here.database.transaction() as connection:
         assert isinstance(
-            await interventions.retry(connection, thread_id, by="U0BOB"), interventions.Retried
+            await interventions.retry(connection, thread_id, by="U0BOB", may_unpark=False),
+            interventions.Retried,
         )
     assert [r.kind for r in await mailbox.waiting(here.database, thread_id)] == ["retry"]
 
