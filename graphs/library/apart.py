@@ -20,7 +20,7 @@ from graphs.library import pdf
 from graphs.library.pdf import Pdf
 
 WALL_SECONDS: Final = 30.0  # from when the reading begins, not while it waits for its turn
-CPU_SECONDS: Final = 10  # a hundred dense pages take about 5
+CPU_SECONDS: Final = 10  # a hundred dense pages took 3
 MEMORY_BYTES: Final = 768 * 1024 * 1024
 AT_ONCE: Final = 4
 

@@ -236,18 +236,22 @@ async def test_a_heavy_pdf_is_ended_by_its_share_of_the_processor() -> None:
 
 
 async def test_a_pdf_that_takes_too_long_is_ended_and_leaves_no_process() -> None:
+    started = time.monotonic()
     assert (await apart.text_of(heavy_pdf(), wall_seconds=0.5)).unread == pdf.TOO_SLOW
+    assert time.monotonic() - started < apart.CPU_SECONDS  # it has not come to its end by itself
     assert readers() == []
 
 
 async def test_a_reading_that_is_cancelled_leaves_no_process() -> None:
     task = asyncio.create_task(apart.text_of(heavy_pdf()))
     async with asyncio.timeout(20):
-        while not readers():  # noqa: ASYNC110  there is nothing to be told by
+        while not any(one.cpu_times().user > 0.5 for one in readers()):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
+    started = time.monotonic()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+    assert time.monotonic() - started < apart.CPU_SECONDS / 2
     assert readers() == []
 
 
