@@ -71,7 +71,7 @@ ROOMS = (
 def render(view: CardView) -> Payload:
     """The whole card of the view; always within every limit of Slack."""
     if not letters(view.shown.title):  # a card without a title could not be found again
-        title = phrase("footer.request", id=view.review_id)
+        title = phrase("footer.request", id=view.number or view.review_id)
         view = replace(view, shown=replace(view.shown, title=title))
     stands = standing(view)
     blocks = []
@@ -255,7 +255,7 @@ def _details(view: CardView) -> Button:
 
 
 def _footer(view: CardView) -> list[Sentence]:
-    made = [say("footer.request", id=str(view.review_id))]
+    made = [say("footer.request", id=str(view.number or view.review_id))]
     if view.version:
         made.append(say("footer.version", version=view.version[:6]))
     return made

@@ -9,10 +9,10 @@ from slackblocks import RichTextSection
 
 from bot import limits
 from bot.blocks import Blocks, bullets, button, code, line, lines, quote
-from bot.inline import Inline, Link, Moment, Styled, said
+from bot.inline import SLOT_LIMIT, Inline, Link, Moment, Styled, said
 from bot.modals import view, window
 from bot.standing import approvals, conditions, standing
-from bot.values import excerpt, flattened, letters, number, passage
+from bot.values import excerpt, flattened, letters, passage
 from bot.views import Asked, CardView, DetailsView, DocumentLine, KnownFact, KnownView, Status
 from bot.wording import phrase, say
 from graphs.questions import Group
@@ -110,7 +110,7 @@ def _stands(blocks: Blocks, card: CardView, room: Room) -> None:
     others = [vote for vote in card.votes if vote not in conditions(card) and vote.note]
     parts += [quote(vote.note or "", room.of(PASSAGE)) for vote in others[:ASKED]]
     blocks.rich("notes", *parts)
-    if card.result:
+    if card.result and (card.status is not Status.DONE or len(card.result) > SLOT_LIMIT):
         blocks.rich("result", line(passage(card.result, room.of(PASSAGE))))
 
 
@@ -181,8 +181,17 @@ def _document(document: DocumentLine) -> RichTextSection | None:
     if document.pages:
         row += [", ", phrase("modal.details.pages", count=document.pages)]
     if document.size:
-        row += [", ", f"{number(max(document.size // 1024, 1))} kB"]
+        row += [", ", _weight(document.size)]
     return line(*row)
+
+
+def _weight(size: int) -> str:
+    """In thousands, as Slack writes it beside a file."""
+    if size < 1_000:
+        return phrase("modal.details.size.bytes", count=size)
+    if size < 1_000_000:
+        return phrase("modal.details.size.kb", count=int(size / 1_000 + 0.5))
+    return phrase("modal.details.size.mb", count=f"{size / 1_000_000:.1f}")
 
 
 def _values(blocks: Blocks, shows: DetailsView, room: Room) -> None:
@@ -243,7 +252,7 @@ def _footer(blocks: Blocks, shows: DetailsView) -> None:
                 say("modal.details.names", graph=shows.graph, node=shows.node, thread=shows.thread)
             ),
         )
-    made = [say("footer.request", id=str(card.review_id))]
+    made = [say("footer.request", id=str(card.number or card.review_id))]
     if card.version:
         made.append(say("footer.version", version=card.version[:6]))
     blocks.context("footer", *made)

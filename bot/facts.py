@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.blocks import fact
 from bot.inline import Inline, Many, Moment, Styled, clause
-from bot.standing import approvals, chosen, deciding, kind, moment, people
+from bot.standing import approvals, chosen, conditions, deciding, kind, moment, people
 from bot.values import excerpt, passage
 from bot.views import CardView, Decides, Status, Vote
 from bot.wording import Sentence, phrase, say
@@ -100,9 +100,9 @@ def _decided_by(view: CardView) -> tuple[Inline, ...]:
     label = {
         Status.REJECTED: "fact.rejected_by",
         Status.SENT_BACK: "fact.sent_back_by",
-    }.get(view.status, f"fact.{_PARTICIPLES[kind(view)]}_by")
+    }.get(view.status, f"fact.{_participle(view)}_by")
     votes = deciding(view)
-    choice = chosen(view)
+    choice = "" if view.status is Status.SENT_BACK else chosen(view)
     shown: list[Inline] = [_vote(view, vote, choice) for vote in votes]
     return fact(phrase(label), Many(tuple(shown)))
 
@@ -151,6 +151,12 @@ def _replaced_facts(view: CardView) -> list[tuple[Inline, ...]]:
         )
         rows.append(fact(phrase("fact.so_far"), lapsed))
     return rows
+
+
+def _participle(view: CardView) -> str:
+    if kind(view) == "approve" and conditions(view):
+        return "approved_with_conditions"
+    return _PARTICIPLES[kind(view)]
 
 
 _PARTICIPLES = {"approve": "approved", "reject": "rejected", "answer": "answered"}

@@ -91,6 +91,7 @@ def _about(card: views.CardView, keeper: views.Person | None) -> views.Refusal:
         asked_at=card.asked_at,
         deadline=card.deadline,
         expired_as=card.expired_as,
+        number=card.number,
     )
 
 

@@ -150,6 +150,7 @@ def too_late(
     deadline: Moment | None = None,
     outcome: str = "",
     requester: Person | None = None,
+    number: int = 0,
 ) -> View:
     """Time ran out while somebody was writing; their words are given back."""
     blocks = Blocks()
@@ -166,8 +167,8 @@ def too_late(
     _given_back(blocks, wrote)
     if requester:
         again = say("modal.ask_again", who=requester)
-        number = say("footer.request", id=str(ref.review_id))
-        blocks.context("footer", again, number, between=" ")
+        request = say("footer.request", id=str(number or ref.review_id))
+        blocks.context("footer", again, request, between=" ")
     return view("too_late", phrase("modal.not_counted.title"), blocks, ref)
 
 

@@ -77,7 +77,11 @@ def ask(view: AskView) -> Payload:
     _example(blocks, view.example)
     if view.open:
         blocks.actions("act", _buttons(view.offers, view, ("go_on_without", "withdraw")))
-        blocks.context("foot", say("footer.request", id=str(view.ref.review_id)), say("ask.where"))
+        blocks.context(
+            "foot",
+            say("footer.request", id=str(view.number or view.ref.review_id)),
+            say("ask.where"),
+        )
     elif view.answered_at:
         at = Moment(view.answered_at, view.zone, "at")
         blocks.context("foot", say("ask.answered.at", at=at))
@@ -181,6 +185,8 @@ def _outcome(view: OutcomeView) -> tuple[Sentence, list[Sentence]]:
             return say("outcome.held"), [why, say("outcome.held.nothing"), *_has_been_told(view)]
         case "withdrawn":
             bold = say("outcome.withdrawn.by", who=by) if by else say("outcome.withdrawn")
+            if by and by.id == view.requester.id:
+                bold = say("outcome.withdrawn.own")
             return bold, [stopped_as(view.cut)] if view.cut else not_done
         case "cancelled":
             bold = say("outcome.cancelled", who=by) if by else say("outcome.cancelled.plain")
@@ -231,7 +237,8 @@ def _by(blocks: Blocks, view: OutcomeView) -> None:
         parts: list[RichTextObject | None] = []
         if approving:
             people = Many(tuple(vote.by for vote in approving))
-            parts.append(line(say("outcome.by", who=people)))
+            noted = any((vote.note or "").strip() for vote in approving)
+            parts.append(line(say("outcome.by.conditions" if noted else "outcome.by", who=people)))
         for vote in approving[:20]:
             if (vote.note or "").strip():
                 heading = line(say("condition.from", who=vote.by))

@@ -11,7 +11,7 @@ from slackblocks import Element
 
 from bot.blocks import Blocks, Payload, button, confirm, lines
 from bot.inline import Inline, Many, Moment, Styled, clause, notification, said
-from bot.standing import APPROVING
+from bot.standing import APPROVING, CONDITIONS
 from bot.values import excerpt
 from bot.views import ProgressView, StepLine, UserGroup, Vote, Waiting
 from bot.wording import Sentence, phrase, say
@@ -86,7 +86,10 @@ def _decided(step: StepLine) -> Sentence:
     people = tuple(vote.by for vote in step.votes if _said(vote, outcome)) or tuple(
         vote.by for vote in step.votes
     )
-    return say(f"progress.decided.{OUTCOMES.get(outcome, 'answer')}", who=Many(people))
+    named = OUTCOMES.get(outcome, "answer")
+    if named == "approve" and any((vote.note or "").strip() for vote in step.votes):
+        named = CONDITIONS
+    return say(f"progress.decided.{named}", who=Many(people))
 
 
 def _said(vote: Vote, outcome: str) -> bool:
@@ -143,8 +146,9 @@ def _buttons(view: ProgressView) -> list[Element]:
 
 def _foot(view: ProgressView) -> list[Sentence]:
     made = []
-    if view.ref:
-        made.append(say("footer.request", id=str(view.ref.review_id)))
+    number = view.number or (view.ref.review_id if view.ref else 0)
+    if number:
+        made.append(say("footer.request", id=str(number)))
     if view.ended_at and view.ended:
         at = Moment(view.ended_at, view.zone, "at", near=view.asked_at)
         made.append(say("footer.finished" if view.ended == "done" else "footer.closed", at=at))

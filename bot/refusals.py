@@ -53,6 +53,7 @@ def refused_view(refusal: Refusal, *, wrote: str = "") -> dict[str, Any]:
             deadline=deadline,
             outcome=refusal.expired_as,
             requester=refusal.requester,
+            number=refusal.number,
         )
     if refusal.kind is Refused.CHANGED:
         return modals.changed(ref, refusal.change, wrote=wrote, title=refusal.title)

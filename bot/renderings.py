@@ -76,6 +76,7 @@ class Renderings:
             shown=shown,
             requester=_person(thread.requester, names),
             asked_at=thread.created_at,
+            number=thread.number,
             row=row,
             decides=await self._decides(connection, review.rule, names, ping=ping),
             votes=_votes(review, names, shown),
@@ -192,6 +193,7 @@ class Renderings:
             steps=await self.steps(connection, thread),
             ref=views.Ref(open_.id, open_.revision) if open_ else None,
             row=row,
+            number=thread.number,
             asked_at=thread.created_at,
             waiting=await self._waiting(connection, open_, names, shown),
             failure=await self._failure(connection, thread),
@@ -292,6 +294,7 @@ class Renderings:
             if sent_back and sent_back.decided_by
             else None,
             row=row,
+            number=thread.number,
             open=review.status == "open",
             answered_at=item.decided_at if item else None,
             offers=frozenset(
@@ -376,7 +379,7 @@ class Renderings:
             title = await self.title(connection, thread, review)
             return views.NoticeView(
                 what="nobody_may",
-                requests=((review.id, title),),
+                requests=((thread.number, title),),
                 words=words(self._specs.get(review.graph), review.graph),
                 command="sayso check",
                 row=post.wanted,
@@ -399,7 +402,7 @@ class Renderings:
         detail = thread.mark_reason or (thread.error.message if thread.error else "")
         return views.NoticeView(
             what=what,
-            requests=((last.id if last else 0, await self.title(connection, thread, last)),),
+            requests=((thread.number, await self.title(connection, thread, last)),),
             words=words(self._specs.get(thread.graph), thread.graph),
             detail=detail,
             command=f"sayso threads show {thread.id}",

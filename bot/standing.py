@@ -208,6 +208,8 @@ def _rejected(view: CardView) -> Standing:
 def _done(view: CardView) -> Standing:
     result = said(view.result) if view.result else say("status.done.result")
     by = "note.done.by" if kind(view) == "approve" else "note.done.by.answer"
+    if kind(view) == "approve" and conditions(view):
+        by = "note.done.by.conditions"
     extra = [said(view.result)] if view.result else []
     if view.votes:
         extra.append(say(by, names=names(people(deciding(view)))))
@@ -220,8 +222,8 @@ def _retrying(view: CardView) -> Standing:
     extra: list[Sentence] = []
     failure = view.failure
     if failure:
-        at = moment(view, failure.at, "at")
         why = failure.why or failure.said
+        at = moment(view, failure.at, "comma" if why else "at")
         counts: dict[str, Any] = {"attempt": failure.attempt, "attempts": failure.attempts}
         plain.append(
             say("status.retrying.attempt", **counts, why=clause(why), at=at)

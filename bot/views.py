@@ -173,6 +173,7 @@ class CardView:
     shown: Shown
     requester: Person
     asked_at: datetime
+    number: int = 0  # of the whole request, as people say it; without it the review's
     zone: str = "UTC"
     row: int = 1  # the version of the post's row: goes into every block_id
     agent: str = ""  # "Release agent": who asks on behalf of the requester
@@ -336,6 +337,7 @@ class Refusal:
     expired_as: str = ""
     change: Change | None = None
     problem: str = ""
+    number: int = 0  # of the request
     help: str = ""  # "/loan Asha Traders, 60000 for a van"
     asked_at: datetime | None = None
     offers: frozenset[str] = NO_OFFERS
@@ -363,6 +365,7 @@ class ProgressView:
     ref: Ref | None = None
     zone: str = "UTC"
     row: int = 1
+    number: int = 0
     asked_at: datetime | None = None
     waiting: Waiting | None = None
     failure: Failure | None = None
@@ -390,6 +393,7 @@ class AskView:
     asked_by: Person | None = None  # the reviewer who asked for changes
     zone: str = "UTC"
     row: int = 1
+    number: int = 0
     open: bool = True
     answered_at: datetime | None = None
     offers: frozenset[str] = NO_OFFERS

@@ -7,7 +7,7 @@ import asyncio
 from bot import posts
 from bot.posting import Pace
 from checkpoints.database import Database
-from graphs import reviews
+from graphs import reviews, threads
 from graphs.specs import People, Rule
 from tests.bot.conftest import Desk, until
 
@@ -304,3 +304,16 @@ async def test_a_message_somebody_deleted_is_posted_anew(desk: Desk) -> None:
     await desk.post_all()
     assert ["Withdrawn" in str(one["blocks"]) for one in desk.slack.messages("C0CREDIT")] == [True]
     assert (await reviews.get(desk.database, review_id)).status == "withdrawn"
+
+
+async def test_every_card_of_one_request_says_the_same_number(desk: Desk) -> None:
+    await desk.thread("U0CHARLIE")  # so that the numbers of requests and of reviews differ
+    thread_id = await desk.thread()
+    number = (await threads.get(desk.database, thread_id)).number
+    first, second = await desk.review(thread_id), await desk.review(thread_id, purpose="stock")
+    await desk.post_all()
+    cards = [str(card["blocks"]) for card in desk.slack.messages("C0CREDIT")]
+    assert [f"Request {number} " in card for card in cards] == [True, True]
+    assert [f"'{review}.1'" in card for review, card in zip((first, second), cards, strict=True)]
+    conversation = str([one.get("blocks") for one in desk.slack.messages("C0LOANS")])
+    assert f"Request {number}'" in conversation
