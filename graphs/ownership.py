@@ -9,6 +9,8 @@ What ends a play, and what is done then:
                                            lease runs out and the next owner reads the state
     its state cannot be read as written    held, and the operators are told
     it crashed its workers five times      parked, and the operators are told
+    a mistake of ours raised something     handed back for later and counted as a crash; at the
+                                           fifth in a row held, and the operators are told
 """
 
 from __future__ import annotations
@@ -138,10 +140,10 @@ class Owner:
         except (DatabaseAway, LockTimeout) as error:
             logger.warning("thread.handed_back", why=str(error))
             await self._hand_back(run, AWAY_SECONDS)
-        except Exception:
+        except Exception as error:
             # A mistake of ours and not of the graph: let it be seen, and do not spin on it.
             logger.exception("thread.not_advanced")
-            await self._hand_back(run, self._limits.lease_seconds)
+            await self._unforeseen(run, error)
 
     async def _advance(self, run: Ownership) -> None:
         """Prepare, play, settle."""
@@ -259,7 +261,19 @@ class Owner:
                     raise
                 await asyncio.sleep(SETTLE_RETRY_SECONDS)
 
+    async def _unforeseen(self, run: Ownership, error: Exception) -> None:
+        """Count it with the lease's crashes, so that it ends also where workers come and go."""
+        times = run.lease.crashes + 1
+        if times < self._limits.crashes_to_park:
+            await self._hand_back(run, self._limits.lease_seconds, crashed=True)
+            return
+        # The type and not the message, which may hold what people wrote.
+        why = f"it could not be run {times} times in a row: {type(error).__name__}"
+        await self._aside(run, "held", why)
+
     async def _aside(self, run: Ownership, mark: Any, why: str) -> None:
+        if run.lost:
+            return
         try:
             async with self._database.transaction() as connection:
                 await settling.put_aside(
@@ -267,13 +281,19 @@ class Owner:
                 )
         except SaysoError as error:  # its lease runs out, and the next owner finds the same
             log.warning("thread.not_put_aside", thread=run.lease.thread_id, error=str(error))
+        except Exception:  # and so does this
+            log.exception("thread.not_put_aside", thread=run.lease.thread_id)
 
-    async def _hand_back(self, run: Ownership, later_seconds: float) -> None:
+    async def _hand_back(
+        self, run: Ownership, later_seconds: float, *, crashed: bool = False
+    ) -> None:
         if run.lost:
             return
         try:
             async with self._database.transaction() as connection:
-                await settling.hand_back(connection, run.lease, later_seconds=later_seconds)
+                await settling.hand_back(
+                    connection, run.lease, later_seconds=later_seconds, crashed=crashed
+                )
         except SaysoError as error:  # the lease runs out by itself
             log.info("thread.not_handed_back", thread=run.lease.thread_id, error=str(error))
 

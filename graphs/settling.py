@@ -131,15 +131,22 @@ async def put_aside(
     await leases.release(connection, lease.fence, seq=lease.seq, progress=False)
 
 
-async def hand_back(connection: Connection, lease: Lease, *, later_seconds: float = 0.0) -> None:
+async def hand_back(
+    connection: Connection, lease: Lease, *, later_seconds: float = 0.0, crashed: bool = False
+) -> None:
     """Let go of a thread half way, for the next owner: neither a failure nor a crash.
+
+    Args:
+        crashed: it is as good as a crash: nothing came of the run, and it is counted.
 
     Raises:
         StaleOwner: somebody else has it already.
     """
     await leases.hold(connection, lease.fence)
     at = await connection.fetchval("select now() + make_interval(secs => $1)", later_seconds)
-    await leases.release(connection, lease.fence, seq=lease.seq, ready_at=at, progress=False)
+    await leases.release(
+        connection, lease.fence, seq=lease.seq, ready_at=at, progress=False, crashed=crashed
+    )
 
 
 async def _not_taken(connection: Connection, thread: Thread, played: Played) -> set[int]:

@@ -169,6 +169,11 @@ async def test_progress_forgets_the_crashes_and_handing_back_does_not(
     await leases.release(connection, lease.fence, seq=lease.seq, ready_at=now)
     [lease] = await claim(connection, "w4")
     assert lease.crashes == 0
+    await leases.release(
+        connection, lease.fence, seq=lease.seq, ready_at=now, progress=False, crashed=True
+    )
+    [lease] = await claim(connection, "w5")
+    assert lease.crashes == 1
 
 
 async def test_extending_returns_only_what_is_still_held(connection: Connection) -> None:

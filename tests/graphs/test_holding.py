@@ -14,8 +14,10 @@ from pydantic import BaseModel
 
 from checkpoints import leases
 from checkpoints.postgres import PostgresSaver
-from graphs import audit, history, interventions, mailbox, reviews
-from tests.graphs.conftest import House, loaded, until
+from graphs import audit, history, interventions, mailbox, reviews, threads
+from graphs.policy import Policy
+from graphs.specs import Rule
+from tests.graphs.conftest import RULE, House, loaded, until
 from tests.graphs.test_runner import State, line, loan
 
 
@@ -248,3 +250,37 @@ async def test_a_crash_between_a_steps_writes_and_its_checkpoint_loses_no_step(
         await here.until(thread_id, "done")
     assert (await here.values(thread_id))["log"] == ["first", "second"]
     assert calls == ["first", "second", "second"]
+
+
+class Mistaken(Policy):
+    """Rules with a mistake in them, which only shows when a question is put."""
+
+    def rule_for(self, graph: str, node: str) -> Rule | None:
+        raise ZeroDivisionError("words of a person")
+
+
+async def test_a_thread_that_runs_into_a_mistake_of_ours_again_and_again_is_held_and_told(
+    house: Callable[..., House],
+) -> None:
+    here = house(loaded("loan", loan()))
+    here.policy = Mistaken()
+    thread_id = await here.start("loan")
+    await here.database.execute("update sayso.leases set crashes = 3")
+
+    async def counted() -> bool:
+        standing = await here.database.fetchrow("select owner, crashes from sayso.leases")
+        return standing is not None and standing["owner"] is None and standing["crashes"] == 4
+
+    async with here.working():
+        await until(counted)
+        assert (await threads.get(here.database, thread_id)).status == "queued"
+        await here.database.execute("update sayso.leases set ready_at = now()")
+        held = await here.until(thread_id, "held")
+    assert held.mark_reason == "it could not be run 5 times in a row: ZeroDivisionError"
+    assert ("notice", f"thread:{thread_id}") in here.wished
+    here.policy = Policy((RULE,))
+    async with here.working():
+        async with here.database.transaction() as connection:
+            await interventions.retry(connection, thread_id, by="U0OSCAR", may_unpark=True)
+        await here.until(thread_id, "paused")
+    assert await here.database.fetchval("select crashes from sayso.leases") == 0
