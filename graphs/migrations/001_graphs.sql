@@ -48,7 +48,8 @@ create table sayso.reviews (
   kind text not null default 'interrupt',
   audience text not null,
   -- For people, safe; and exactly as the node gave it, null where it could not be serialised.
-  question jsonb,
+  -- json and not jsonb: a dictionary's keys are shown in their own order.
+  question json,
   question_type text,
   question_bytes bytea,
   schema jsonb,
