@@ -87,7 +87,9 @@ def test_the_manifest_asks_for_each_scope_that_its_events_need() -> None:
 def test_the_manifest_and_the_bot_name_the_same_events() -> None:
     events = MANIFEST["settings"]["event_subscriptions"]["bot_events"]
     subscribed = {event.split(".")[0] for event in events}
-    listeners = (HOUSE / "bot" / "listeners.py").read_text("utf-8")
+    listeners = "".join(
+        (HOUSE / "bot" / name).read_text("utf-8") for name in ("listeners.py", "surroundings.py")
+    )
     heard = set(re.findall(r'\.event\(\s*"([a-z_]+)"', listeners))
     assert {"message", "app_mention"} <= heard <= subscribed
     assert {event for event in subscribed if f'"{event}"' not in listeners} == set()
