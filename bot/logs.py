@@ -45,6 +45,8 @@ def set_up(form: Literal["text", "json"], process: str, *, level: int = logging.
     # Bolt repeats whole request bodies in its warnings and errors.
     logging.getLogger("slack_bolt").setLevel(logging.CRITICAL)
     logging.getLogger("sayso.slack").setLevel(logging.CRITICAL)
+    # It tells of types that may not be loaded in langgraph's words; ours stand with the thread.
+    logging.getLogger("langgraph.checkpoint.serde.jsonplus").setLevel(logging.ERROR)
 
 
 class _OneLine(logging.Formatter):

@@ -17,7 +17,7 @@ import math
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -30,6 +30,8 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.event_hooks import SerdeEvent, register_serde_event_listener
+from langgraph.checkpoint.serde.types import INTERRUPT
+from langgraph.types import Interrupt
 
 from checkpoints.errors import BadValue
 from checkpoints.text import clean, clean_json
@@ -37,6 +39,7 @@ from checkpoints.text import clean, clean_json
 SMALL_CHARACTERS: Final = 64
 # Three names and two ids must fit into one key of an index, 2,704 bytes.
 NAME_BYTES: Final = 800
+QUESTION_LEVELS: Final = 20
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 _EXACT_FLOAT: Final = 1e15
 
@@ -186,12 +189,52 @@ def encode_writes(
             (
                 WRITES_IDX_MAP.get(channel, position),
                 named("channel", channel),
-                pack(serde, value, f"channel {channel}"),
+                _packed_questions(serde, value)
+                if channel == INTERRUPT
+                else pack(serde, value, f"channel {channel}"),
             )
             for position, (channel, value) in enumerate(writes)
         ],
         replace=all(channel in WRITES_IDX_MAP for channel, _ in writes),
     )
+
+
+def _packed_questions(serde: SerializerProtocol, asked: Sequence[Interrupt]) -> bytes:
+    """Serialize what `interrupt()` was given; it is never a reason to fail.
+
+    The node makes its question again when it goes on, so what cannot be stored in it (an object of
+    an unknown class, an integer beyond 64 bits) is stored as its text.
+    """
+    try:
+        return pack(serde, asked, "the question")
+    except BadValue:
+        said = [replace(one, value=_storable(serde, one.value, ())) for one in asked]
+        return pack(serde, said, "the question")
+
+
+def _storable(serde: SerializerProtocol, value: Any, inside: tuple[int, ...]) -> Any:
+    try:
+        serde.dumps_typed(value)
+        return value
+    except Exception:
+        if id(value) in inside or len(inside) > QUESTION_LEVELS:
+            return f"({type(value).__name__})"
+    within = (*inside, id(value))
+    if isinstance(value, Mapping):
+        return {
+            key if isinstance(key, str) else _words(key): _storable(serde, item, within)
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_storable(serde, item, within) for item in value]
+    return _words(value)
+
+
+def _words(value: Any) -> str:
+    try:
+        return clean(str(value))
+    except Exception:
+        return f"({type(value).__name__})"
 
 
 def decode_metadata(

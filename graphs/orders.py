@@ -17,7 +17,8 @@ from checkpoints.database import Connection, Database
 from checkpoints.errors import SaysoError
 from checkpoints.leases import Lease
 from checkpoints.text import clean
-from graphs import audit, documents, mailbox, reviews, settling, threads
+from graphs import audit, documents, inputs, mailbox, reviews, settling, threads
+from graphs.inputs import InputRefused
 from graphs.mailbox import Row
 from graphs.messages import Message
 from graphs.plays import Side
@@ -36,6 +37,7 @@ class IntakeFailed(SaysoError):
     def __init__(self, error: Exception) -> None:
         self.type = type(error).__name__
         self.message = clean(str(error))[:1000] or self.type
+        self.permanent = getattr(error, "permanent", False) is True
         super().__init__(f"The start could not be taken in ({self.type}: {self.message}).")
 
 
@@ -94,13 +96,21 @@ async def take_in(side: Side, loaded: LoadedGraph, given: Row | Message) -> Take
     serde = side.saver.serde
     if isinstance(given, Message):
         value, customer = loaded.intake(given)
+        _refuse(loaded, value)
         return *serde.dumps_typed(value), customer
     value = json.loads(given.body["input"])
+    _refuse(loaded, value)
     customer = None
     text = value.get("text") if isinstance(value, dict) else None
     if isinstance(text, str) and loaded.spec.intake is not None:
         _, customer = loaded.intake(Message(text=text))
     return *serde.dumps_typed(value), customer
+
+
+def _refuse(loaded: LoadedGraph, value: Any) -> None:
+    """LangGraph would fail at it the same at every attempt."""
+    if (said := inputs.problem(loaded.graph, value, types=False)) is not None:
+        raise InputRefused(said)
 
 
 def effect_key(thread_id: str, interrupt_id: str) -> str:
@@ -121,6 +131,8 @@ async def _take_in(
         given = await _with_documents(database, lease, thread.id, row, fetch)
     try:
         kind, body, named = await take_in_there(given)
+    except InputRefused as error:
+        raise IntakeFailed(error) from error
     except SaysoError:
         raise
     except Exception as error:

@@ -183,7 +183,7 @@ class Owner:
                 ),
             )
         except orders.IntakeFailed as failed:
-            broke = Broke("intake", failed.type, failed.message)
+            broke = Broke("intake", failed.type, failed.message, failed.permanent)
             return Played(Plan("input"), head=thread.head, broke=broke), thread
         telling = Progress(self._database, thread.id, run.running, self._wish)
         engine = asyncio.get_running_loop()

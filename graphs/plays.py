@@ -17,7 +17,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphDrained, is_invalid_resume
 from langgraph.runtime import RunControl
-from langgraph.types import Command
+from langgraph.types import Command, StateSnapshot
 
 from checkpoints import leases
 from checkpoints.database import Database
@@ -150,9 +150,18 @@ async def play(side: Side, order: Order) -> Played:
         BlockedType, LostCheckpoint: its state cannot be read as it was written; it has to be held.
         DatabaseAway, LockTimeout: the house failed and not the graph; hand the thread back.
     """
+    try:
+        return await _play(side, order)
+    except _StateRefused as refused:
+        thread = order.thread
+        broke = Broke(", ".join(thread.next) or "input", refused.type, refused.message, True)
+        return Played(Plan("input"), head=thread.head, next=thread.next, broke=broke)
+
+
+async def _play(side: Side, order: Order) -> Played:
     config = _config(side, order)
     graph = _bound(side, order)
-    seen = await graph.aget_state(config, subgraphs=True)
+    seen = await _state(graph, config)
     broke = stored_error(seen)
     hashes = {asked.interrupt_id: asked.hash for asked in asked_of(seen, side.saver.serde)}
     rows = [row for row in order.rows if _is_for(row, hashes)]
@@ -167,7 +176,7 @@ async def play(side: Side, order: Order) -> Played:
         except GraphDrained:
             drained = True
         reached("run.after")
-        seen = await graph.aget_state(_reading(config), subgraphs=True)
+        seen = await _state(graph, _reading(config))
     asked = tuple(asked_of(seen, side.saver.serde))
     head = seen.config.get("configurable", {}).get("checkpoint_id") if seen.created_at else None
     if not (asked or broke or drained) and seen.next and head is not None:
@@ -182,6 +191,25 @@ async def play(side: Side, order: Order) -> Played:
         checkpoints=checkpoints,
         drained=drained,
     )
+
+
+class _StateRefused(Exception):
+    """The graph's own model of its state does not take what stands in it, now or ever."""
+
+    def __init__(self, error: Exception) -> None:
+        self.type = type(error).__name__
+        self.message = clean(str(error))[:MAX_ERROR_CHARACTERS] or self.type
+        super().__init__(self.message)
+
+
+async def _state(graph: Graph, config: RunnableConfig) -> StateSnapshot:
+    """The state; LangGraph makes the next nodes' models of it even to show it."""
+    try:
+        return await graph.aget_state(config, subgraphs=True)
+    except SaysoError:
+        raise
+    except Exception as error:
+        raise _StateRefused(error) from error
 
 
 async def _run(

@@ -55,11 +55,11 @@ class Loan(TypedDict, total=False):
 
 
 class Decision(BaseModel):
-    """What the reviewers answer: approve (a note is a condition), reject, or ask for changes."""
+    """What the reviewers answer; a note on an approval is a condition, the others need one."""
 
     model_config = ConfigDict(
         json_schema_extra={
-            "if": {"properties": {"decision": {"const": "changes"}}},
+            "if": {"properties": {"decision": {"enum": ["reject", "changes"]}}},
             "then": {
                 "properties": {"note": {"type": "string", "minLength": 1}},
                 "required": ["note"],
@@ -71,9 +71,11 @@ class Decision(BaseModel):
     note: str | None = Field(default=None, max_length=3_000)
 
     @model_validator(mode="after")
-    def _says_what_to_change(self) -> Decision:
+    def _says_why(self) -> Decision:
         if self.decision == "changes" and not self.note:
             raise ValueError("to ask for changes, write what should change")
+        if self.decision == "reject" and not self.note:
+            raise ValueError("to reject, write the reason")
         return self
 
 

@@ -62,3 +62,11 @@ def test_our_own_errors_are_quoted(capsys: pytest.CaptureFixture[str]) -> None:
     except StaleOwner as error:
         structlog.get_logger().error("lost", exc_info=error)
     assert "epoch 7" in json.loads(capsys.readouterr().err)["error"]
+
+
+def test_langgraphs_word_on_a_blocked_type_is_left_to_ours() -> None:
+    langgraphs = logging.getLogger("langgraph.checkpoint.serde.jsonplus")
+    langgraphs.setLevel(logging.NOTSET)
+    assert langgraphs.isEnabledFor(logging.WARNING)
+    logs.set_up("text", "test")
+    assert not langgraphs.isEnabledFor(logging.WARNING)

@@ -547,12 +547,16 @@ async def test_a_model_that_cannot_be_asked_stops_nothing(life: Life) -> None:
     assert pending.value["advice"] == [{"text": "The model could not be asked."}]
 
 
-async def test_a_request_for_changes_without_words_is_refused_before_the_engine_sees_it(
+async def test_a_rejection_or_changes_without_words_are_refused_before_the_engine_sees_them(
     life: Life,
 ) -> None:
     pending = await life.ask()
-    problem = check({"decision": "changes"}, pending.value, pending.response_schema)
-    assert problem == "Please fill in: note."
+    for decision in ("changes", "reject"):
+        problem = check({"decision": decision}, pending.value, pending.response_schema)
+        assert problem == "Please fill in: note."
+        with pytest.raises(ValueError, match="write"):
+            loan.Decision.model_validate({"decision": decision})
+    assert check({"decision": "approve"}, pending.value, pending.response_schema) is None
     assert check({"decision": "disapprove"}, pending.value, pending.response_schema) == (
         "Decision: choose approve, reject or changes."
     )

@@ -700,18 +700,19 @@ async def test_a_payload_however_strange_becomes_a_review(
     assert exact["question_type"]
 
 
-async def test_a_payload_that_cannot_be_written_fails_the_thread_with_the_nodes_name(
+async def test_a_state_that_cannot_be_written_fails_the_thread_with_the_nodes_name(
     house: Callable[..., House],
 ) -> None:
-    def strange(state: State) -> State:
-        interrupt({"number": 2**70})
-        return {}
+    def strange(state: State) -> Any:
+        return {"answer": threading.Lock()}
 
     here = house(loaded("strange", line(strange).compile()))
     async with here.working():
         failed = await here.until(await here.start("strange"), "failed")
     assert failed.error is not None
     assert failed.error.node == "strange"
+    assert "answer" in failed.error.message
+    assert "lock" in failed.error.message
 
 
 async def test_a_node_that_tries_to_end_the_process_fails_alone(
