@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from slackblocks import RichTextSection
+from slackblocks import RichTextObject, RichTextSection
 
 from bot import limits
 from bot.blocks import Blocks, bullets, button, code, line, lines, quote
-from bot.inline import SLOT_LIMIT, Inline, Link, Moment, Styled, said
-from bot.modals import view, window
+from bot.inline import SLOT_LIMIT, Inline, Link, Moment, Styled, clause, said
+from bot.modals import window
 from bot.standing import approvals, conditions, standing
 from bot.values import excerpt, flattened, letters, passage
 from bot.views import Asked, CardView, DetailsView, DocumentLine, KnownFact, KnownView, Status
@@ -27,6 +28,7 @@ VALUES_A_BLOCK = 25
 PASSAGE = 2_500
 STEPS = 40
 ASKED = 20
+NOTE = 400
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,15 @@ def _details(shows: DetailsView, room: Room) -> dict[str, Any]:
 
 def known(shows: KnownView) -> dict[str, Any]:
     """What is remembered of a customer: decisions, facts with source and age, contradictions."""
+    for room in ROOMS:
+        made = _all(shows, room)
+        if limits.view_fits(made):
+            break
+    limits.check_view(made)
+    return made
+
+
+def _all(shows: KnownView, room: Room) -> dict[str, Any]:
     blocks = Blocks()
     blocks.header("customer", shows.customer or phrase("someone"), limits.HEADER)
     for name, facts in (
@@ -81,15 +92,12 @@ def known(shows: KnownView) -> dict[str, Any]:
         ("disagree", shows.disagree),
     ):
         if facts:
-            rows = [_known(fact, shows.zone) for fact in facts[:GROUP_LINES]]
-            if left := len(facts) - len(rows):
-                rows.append([say("notice.more", count=left)])
             heading = line(Styled(phrase(f"modal.known.{name}"), "bold"))
-            blocks.rich(name, heading, bullets(rows))
+            blocks.rich(name, heading, *_all_known(facts, shows.zone, room))
     if not (shows.decisions or shows.facts or shows.disagree):
         blocks.section("none", say("modal.known.none"))
     blocks.context("footer", say("modal.known.recorded"))
-    return view("known", phrase("modal.known.title"), blocks, shows.ref)
+    return window("known", phrase("modal.known.title"), blocks, shows.ref)
 
 
 def _stands(blocks: Blocks, card: CardView, room: Room) -> None:
@@ -259,13 +267,34 @@ def _footer(blocks: Blocks, shows: DetailsView) -> None:
     blocks.context("footer_version", say("modal.details.version"))
 
 
-def _known(fact: KnownFact, zone: str) -> list[Inline]:
-    row: list[Inline] = [*_long(fact.text, 1_000)]
+def _all_known(
+    facts: tuple[KnownFact, ...], zone: str, room: Room
+) -> Iterator[RichTextObject | None]:
+    """Bullets; under a decision its condition or reason, quoted, and the bullets go on."""
+    rows: list[list[Inline]] = []
+    for fact in facts[:GROUP_LINES]:
+        rows.append(_known(fact, zone, room))
+        if fact.note.strip():
+            yield bullets(rows)
+            yield line(say(f"modal.known.{fact.note_is}"))
+            yield quote(fact.note, room.of(NOTE))
+            rows = []
+    if left := len(facts) - GROUP_LINES:
+        rows += [[say("notice.more", count=left)]] if left > 0 else []
+    if rows:
+        yield bullets(rows)
+
+
+def _known(fact: KnownFact, zone: str, room: Room) -> list[Inline]:
+    """The fact, its source and its age as one sentence; what is no sentence gets no full stop."""
+    text = fact.text.rstrip()
+    ends = text.endswith(".") and bool(fact.source or fact.at)
+    row: list[Inline] = [*_long(clause(text) if ends else text, room.of(1_000))]
     if fact.source:
-        row += [" ", Styled(excerpt(fact.source, 120), "italic")]
+        row += [", ", Styled(excerpt(fact.source[:1].lower() + fact.source[1:], 120), "italic")]
     if fact.at:
         row.append(Moment(fact.at, zone, "comma"))
-    return row
+    return [*row, "."] if ends else row
 
 
 def _long(text: str, limit: int) -> list[Inline]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from bot import limits
 from bot.blocks import Blocks, button, line, lines, quote
-from bot.inline import Inline, Link, Moment, Styled, clause, said
+from bot.inline import Channel, Inline, Link, Moment, Styled, clause, said
 from bot.values import excerpt, letters
 from bot.views import HomeRow, HomeView
 from bot.wording import Sentence, phrase, say
@@ -40,7 +40,8 @@ def home(view: HomeView) -> dict[str, Any]:
     if view.start_channel:
         blocks.divider("d_ask")
         blocks.header("h_ask", phrase("home.ask"))
-        how = say("home.how", channel=f"#{view.start_channel.lstrip('#')}")
+        key = "home.how.example" if view.example.strip() else "home.how"
+        how = say(key, channel=Channel(view.start_channel))
         blocks.rich("how", line(how), quote(view.example, 300))
     made = {
         "type": "home",
@@ -58,6 +59,9 @@ def _row(blocks: Blocks, name: str, row: HomeRow, view: HomeView) -> None:
         label = phrase("button.review")
         of = phrase("label.of", label=label, title=letters(row.title))
         beside = button("review", label, row.ref, of=of)
+    elif row.link:
+        of = phrase("label.open_row", title=letters(row.title))
+        beside = button("open", phrase("button.open_row"), row.ref, of=of, url=row.link)
     blocks.section(
         name,
         *_facts(row, view),

@@ -14,7 +14,14 @@ from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 from zoneinfo import ZoneInfo
 
-from slackblocks import RichText, RichTextElement, RichTextLink, RichTextUser, RichTextUserGroup
+from slackblocks import (
+    RichText,
+    RichTextChannel,
+    RichTextElement,
+    RichTextLink,
+    RichTextUser,
+    RichTextUserGroup,
+)
 
 from bot.values import defused, escape, excerpt, letters, number, passage, shorten, size, visible
 from bot.views import Person, UserGroup
@@ -111,6 +118,13 @@ class Link:
 
 
 @dataclass(frozen=True)
+class Channel:
+    """A channel as Slack names it; what is no id of one stands as it is."""
+
+    id: str
+
+
+@dataclass(frozen=True)
 class Styled:
     """A text in bold, in italics or as it is, already cut by whoever made it."""
 
@@ -118,7 +132,9 @@ class Styled:
     style: Literal["bold", "italic", "plain"] = "plain"
 
 
-Inline: TypeAlias = str | int | Person | UserGroup | Moment | Many | Link | Styled | Sentence
+Inline: TypeAlias = (
+    str | int | Person | UserGroup | Moment | Many | Link | Channel | Styled | Sentence
+)
 
 
 class DateElement(RichText):
@@ -222,6 +238,8 @@ def _rich(value: Any, bold: bool, limit: int) -> Iterator[RichTextElement]:
             yield RichTextUser(value.id)
         case UserGroup() if value.ping and _GROUP.fullmatch(value.id):
             yield RichTextUserGroup(value.id)
+        case Channel() if _CHANNEL.fullmatch(value.id):
+            yield RichTextChannel(value.id)
         case Link() if _URL.fullmatch(value.url):
             yield RichTextLink(value.url, text=excerpt(value.text, limit) or value.url)
         case Link():
@@ -232,7 +250,7 @@ def _rich(value: Any, bold: bool, limit: int) -> Iterator[RichTextElement]:
                 strong = bold or value.style == "bold"
                 italic = value.style == "italic"
                 yield RichText(text, bold=strong or None, italic=italic or None)
-        case Person() | UserGroup() | int():
+        case Person() | UserGroup() | Channel() | int():
             yield RichText(_plain(value), bold=bold or None)
         case _:
             text = passage(str(value), limit)
@@ -263,6 +281,8 @@ def _mrkdwn(value: Any, limit: int) -> str:
             return f"<@{value.id}>"
         case UserGroup() if value.ping and _GROUP.fullmatch(value.id):
             return f"<!subteam^{value.id}>"
+        case Channel() if _CHANNEL.fullmatch(value.id):
+            return f"<#{value.id}>"
         case Link() if _URL.fullmatch(value.url):
             label = _mrkdwn(value.text, limit).replace("|", "\u00a6") or "link"
             return f"<{escape(value.url)}|{label}>"
@@ -290,6 +310,8 @@ def _plain(value: Any) -> str:
             return shorten(letters(value.name), NAME) or phrase("someone")
         case UserGroup():
             return shorten(letters(value.name) or letters(value.id), NAME)
+        case Channel():
+            return "#" + shorten(letters(value.id).lstrip("#"), NAME)
         case Link() | Styled():
             return letters(value.text)
         case bool():
@@ -317,5 +339,6 @@ def _zone(name: str) -> ZoneInfo:
 
 _STOPS = re.compile(r"([?.…])[.:](?=\s|$)")  # a title that is a question ends itself
 _USER = re.compile(r"[UW][A-Z0-9]{1,30}")
+_CHANNEL = re.compile(r"[CG][A-Z0-9]{1,30}")
 _GROUP = re.compile(r"S[A-Z0-9]{1,30}")
 _URL = re.compile(r"https?://[^\s<>|\"]{1,2900}")

@@ -6,12 +6,14 @@ nothing.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import structlog
 
 from bot import details, home, limits, mishaps, notices, posts, views
+from bot.errors import SlackFailed
 from bot.house import House
 from bot.renderings import label, words
 from checkpoints.database import Connection
@@ -29,6 +31,8 @@ KNOWN_LIMIT = 50
 HOME_LIMIT = 100
 HOME_SHOWN = 20
 DONE_SHOWN = 5
+LINK_SECONDS = 2.0
+LINKS_KEPT = 2_000
 
 
 class Looking:
@@ -36,6 +40,7 @@ class Looking:
 
     def __init__(self, house: House) -> None:
         self._house = house
+        self._links: dict[tuple[str, str], str] = {}
 
     async def details(self, review: Review, person: Person) -> dict[str, Any]:
         """Everything about a request."""
@@ -172,9 +177,10 @@ class Looking:
         person = await house.people.person(user, sorted(groups))
         waiting = [review for review in open_ if _waits_for(review, review.rule, person)]
         async with house.database.connection() as connection:
-            rows = [await self._row(connection, review.id) for review in waiting[:HOME_SHOWN]]
+            shown = [await self._row(connection, review.id) for review in waiting[:HOME_SHOWN]]
             mine = await threads.list_(connection, requester=user, limit=HOME_SHOWN)
             own = [await self._own(connection, thread) for thread in mine]
+        rows = [replace(row, link=await self._link(row.ref.review_id, user)) for row in shown]
         channel = next((channel for spec in house.specs.values() for channel in spec.channels), "")
         return views.HomeView(
             waiting=tuple(rows),
@@ -189,7 +195,6 @@ class Looking:
         return views.HomeRow(
             ref=card.ref,
             title=card.shown.title,
-            link=await self._link(connection, review_id),
             since=card.asked_at,
             quorum=card.decides.quorum,
             approvals=len(card.votes),
@@ -210,12 +215,28 @@ class Looking:
         )
         return row, thread.ended_at is not None
 
-    async def _link(self, connection: Connection, review_id: int) -> str:
-        for shown in await posts.shown_at(connection, posts.CARD, str(review_id)):
-            if shown.channel and shown.ts:
-                team = self._house.workspace.team
-                return f"slack://channel?team={team}&id={shown.channel}&message={shown.ts}"
+    async def _link(self, review_id: int, user: str) -> str:
+        """Where this person finds the card of a review; empty where Slack does not say."""
+        for shown in await posts.shown_at(self._house.database, posts.CARD, str(review_id)):
+            theirs = shown.place == user or not (shown.channel or "D").startswith("D")
+            if shown.channel and shown.ts and theirs:
+                return await self._permalink(shown.channel, shown.ts)
         return ""
+
+    async def _permalink(self, channel: str, ts: str) -> str:
+        """Slack's address of a message; it never changes, so it is asked once."""
+        if (channel, ts) not in self._links:
+            try:
+                answer = await self._house.slack.call(
+                    "chat.getPermalink", timeout=LINK_SECONDS, channel=channel, message_ts=ts
+                )
+            except SlackFailed as error:
+                log.info("no address of a card", channel=channel, error=error.error)
+                return ""
+            if len(self._links) >= LINKS_KEPT:
+                self._links.clear()
+            self._links[channel, ts] = str(answer.get("permalink") or "")
+        return self._links[channel, ts]
 
 
 def _waits_for(review: Review, rule: Rule | None, person: Person) -> bool:
@@ -249,7 +270,14 @@ def _fact(value: dict[str, Any]) -> views.KnownFact:
     text = value.get("text")
     if not isinstance(text, str):
         text = "; ".join(f"{key}: {plain(one)}" for key, one in value.items())
-    return views.KnownFact(text, source=str(value.get("source") or ""), at=_at(value.get("at")))
+    note = value.get("note")
+    return views.KnownFact(
+        text,
+        source=str(value.get("source") or ""),
+        at=_at(value.get("at")),
+        note=" ".join(note.split()) if isinstance(note, str) else "",
+        note_is="reason" if value.get("outcome") == "rejected" else "condition",
+    )
 
 
 def _at(value: Any) -> datetime | None:

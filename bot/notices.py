@@ -14,7 +14,7 @@ from bot.refusals import refused, refused_view
 from bot.standing import APPROVING, stopped_as
 from bot.values import excerpt, letters, passage
 from bot.views import AskView, KeptView, NoticeView, OutcomeView, Vote
-from bot.wording import Sentence, has, phrase, say
+from bot.wording import Sentence, first_of, has, phrase, say
 
 __all__ = [
     "ask",
@@ -41,6 +41,7 @@ MARKS = {
 }
 NOTICE_MARKS = {"held": "double_vertical_bar"}
 LISTED = 10
+PROBLEMS = 20
 
 
 def unclear(question: str, example: str = "") -> Payload:
@@ -72,7 +73,15 @@ def ask(view: AskView) -> Payload:
     question: Inline = Styled(passage(view.question, 1_500), "bold")
     mention: list[Inline] = [] if view.asked_by else [view.requester, "  "]
     blocks.rich("what", line(*mention, question) if view.question.strip() else None)
-    if view.problem.strip():
+    if view.problems:
+        rows: list[list[Inline]] = [
+            [Styled(excerpt(name, 120), "bold"), " ", Styled(passage(says, 250))]
+            for name, says in view.problems[:PROBLEMS]
+        ]
+        if left := len(view.problems) - len(rows):
+            rows.append([say("notice.more", count=left)])
+        blocks.rich("problem", bullets(rows))
+    elif view.problem.strip():
         blocks.rich("problem", line(Styled(passage(view.problem, 1_000))))
     _example(blocks, view.example)
     if view.open:
@@ -277,7 +286,8 @@ def _buttons(
     made: list[Element] = []
     for verb in verbs:
         if verb in offers and view.ref:
-            label = phrase(f"button.{verb}")
+            several = isinstance(view, AskView) and len(view.problems) > 1
+            label = phrase(first_of(*[f"button.{verb}.several"] * several, f"button.{verb}"))
             of = phrase("label.of", label=label, title=letters(view.title)) if view.title else label
             made.append(button(verb, label, view.ref, of=of))
     return made

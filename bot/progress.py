@@ -60,6 +60,8 @@ def _rows(view: ProgressView) -> list[list[Inline]]:
 def _now(view: ProgressView, step: StepLine) -> list[Inline]:
     if view.waiting:
         return [Styled(NOW, "bold"), *_waiting(view, view.waiting)]
+    if view.asking:
+        return [Styled(NOW, "bold"), say("progress.waiting.you", what=clause(view.asking))]
     label = excerpt(step.label, 150)
     failure = view.failure
     if failure is None:
@@ -173,6 +175,9 @@ def _note(view: ProgressView) -> str:
             return notification([say("progress.note.waiting.answer", title=title, since=since)])
         missing = max(waiting.decides.quorum - len(given), 1)
         return notification([say("progress.note.waiting", title=title, count=missing, since=since)])
+    if view.asking:
+        what = clause(view.asking)
+        return notification([say("progress.note.waiting.you", title=title, what=what)])
     now = [step.label for step in view.steps if step.state == "now"]
     step = clause(excerpt(now[-1] if now else phrase("progress.start"), 100))
     if view.failure and view.failing:

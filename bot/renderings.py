@@ -196,6 +196,7 @@ class Renderings:
             number=thread.number,
             asked_at=thread.created_at,
             waiting=await self._waiting(connection, open_, names, shown),
+            asking=_asking(open_),
             failure=await self._failure(connection, thread),
             failing=shown.failing if shown and decided and thread.error else "",
             if_nobody=shown.if_nobody if shown and open_ else "",
@@ -289,6 +290,7 @@ class Renderings:
             title=await self.title(connection, thread, None),
             example=str(question.get("example") or ""),
             problem=str(question.get("problem") or ""),
+            problems=_problems(question.get("problems")),
             note=(sent_back.note or "") if sent_back else "",
             asked_by=_person(sent_back.decided_by, names)
             if sent_back and sent_back.decided_by
@@ -514,6 +516,20 @@ def _outcome_kind(thread: Thread, decided: Review | None) -> str | None:
         Status.PARKED: "held",
         Status.CANCELLED: "withdrawn" if thread.mark_reason == "withdrawn" else "cancelled",
     }.get(thread.status)
+
+
+def _asking(review: Review | None) -> str:
+    """What the requester is asked, where it waits for them."""
+    if review is None or review.audience != "requester":
+        return ""
+    question = review.question if isinstance(review.question, dict) else {}
+    return _text(question.get("question"), review)
+
+
+def _problems(value: Any) -> tuple[tuple[str, str], ...]:
+    """What is wrong file by file, as a graph may say it: a list of name and says."""
+    found = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return tuple((str(one.get("name") or ""), str(one.get("says") or "")) for one in found)
 
 
 def _text(value: Any, review: Review) -> str:

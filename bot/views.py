@@ -272,6 +272,8 @@ class KnownFact:
     text: str
     source: str = ""
     at: datetime | None = None
+    note: str = ""  # the condition or the reason of a decision, in its author's words
+    note_is: str = "condition"  # or reason
 
 
 @dataclass(frozen=True)
@@ -368,6 +370,7 @@ class ProgressView:
     number: int = 0
     asked_at: datetime | None = None
     waiting: Waiting | None = None
+    asking: str = ""  # what the requester is asked, while that is what it waits for
     failure: Failure | None = None
     failing: str = ""  # "Approved, but not paid yet."
     deadline: datetime | None = None
@@ -397,6 +400,7 @@ class AskView:
     open: bool = True
     answered_at: datetime | None = None
     offers: frozenset[str] = NO_OFFERS
+    problems: tuple[tuple[str, str], ...] = ()  # the problem of each file: its name, what to do
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
 """The page's own routes: its files, what one person may see, and a stream of changes."""
 
 import asyncio
+import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,8 +31,8 @@ _MEDIA_TYPES = {
     ".png": "image/png",
     ".ico": "image/x-icon",
 }
-# The cards that wait are counted for those who may have a say; what the bot decides is its own.
-_MAY_DECIDE = ("U0ALICE", "U0DANA", "U0ERIN")
+# A card says who decides on a line that begins with one of these; nobody else is waited for.
+_WHO_DECIDES = ("Who decides", "Who answers")
 
 
 class Page:
@@ -183,14 +185,32 @@ class Page:
         }
 
     def _waiting(self, user: str) -> int:
-        if user not in _MAY_DECIDE:
-            return 0
         return sum(
             guide.APPROVE in guide.action_ids(row.get("blocks") or [])
+            and user in self._asked(row["blocks"])
             for place in self._slack.workspace.channels().values()
             if user in place["members"]
             for row in self._slack.workspace.messages(place["id"]).values()
         )
+
+    def _asked(self, blocks: list[JSON]) -> set[str]:
+        """Whom an open card names as deciding, its groups as they are now, without who voted."""
+        groups = self._slack.workspace.table("groups")
+        by_handle = {row["handle"]: row["users"] for row in groups.values()}
+        asked: set[str] = set()
+        voted = ""
+        for block in blocks:
+            if block["type"] == "section":
+                voted += (block.get("text") or {}).get("text", "")
+            for part in _who_decides(block):
+                if part["type"] == "user":
+                    asked.add(part["user_id"])
+                elif part["type"] == "usergroup":
+                    asked.update(groups.get(part["usergroup_id"], {}).get("users", []))
+                elif part["type"] == "text":  # after the first post a group is its plain name
+                    for word in re.findall(r"[\w-]+", part["text"]):
+                        asked.update(by_handle.get(word, []))
+        return {user for user in asked if f"<@{user}>" not in voted}
 
     def _unread(self, user: str, channel: str) -> int:
         last = self._slack.workspace.get("reads", f"{user}:{channel}") or ""
@@ -272,6 +292,21 @@ class Page:
                 id_: row["name"] for id_, row in workspace.channels().items() if row["name"]
             },
         }
+
+
+def _who_decides(block: JSON) -> Iterator[JSON]:
+    """The elements of a card's line that says who decides, without its label."""
+    for inner in block.get("elements") or [] if block["type"] == "rich_text" else []:
+        on = False
+        for part in inner.get("elements") or []:
+            text = part.get("text", "") if part.get("type") == "text" else ""
+            if text.strip() in _WHO_DECIDES:
+                on = True
+            elif on and "\n" in text:
+                yield {**part, "text": text.partition("\n")[0]}
+                on = False
+            elif on:
+                yield part
 
 
 def _iso(ts: str) -> str:

@@ -61,7 +61,7 @@ def question_on_documents(readings: Sequence[Mapping[str, Any]]) -> dict[str, An
     question = Question(
         "documents",
         f"{'One document' if one else f'{len(unread)} documents'} cannot be read. Send "
-        f"{'it' if one else 'them'} again here, or write: go on without {'it' if one else 'them'}",
+        f"{'it' if one else 'them'} again here, or write: go on without {'it' if one else 'them'}.",
         problem=" ".join(f"{entry['name']} {_trouble(entry)}" for entry in unread),
     )
     return {
@@ -71,6 +71,7 @@ def question_on_documents(readings: Sequence[Mapping[str, Any]]) -> dict[str, An
             for entry in readings
             if not entry["left_out"]
         ],
+        "problems": [{"name": entry["name"], "says": _trouble(entry)} for entry in unread],
         "unread": [entry["name"] for entry in unread],
     }
 

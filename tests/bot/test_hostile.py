@@ -28,7 +28,7 @@ from bot.views import (
 from graphs.questions import Choice, Group, Line, Shown
 from tests.bot.card_samples import CARDS, LOAN
 from tests.bot.test_cards import walk
-from tests.bot.window_samples import DETAILS, HOME, KNOWN, OUTCOME, PROGRESS, REF, REFUSALS
+from tests.bot.window_samples import DETAILS, HOME, KNOWN, OUTCOME, PROGRESS, REF, REFUSALS, TITLE
 
 # A failing example may be long, and is still worth seeing
 pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
@@ -154,6 +154,9 @@ def test_details_of_anything_pass_the_gate(
     assert_harmless(made["blocks"])
 
 
+ASK = AskView(REF, Person("U0BOB", "Bob"), "Which?", TITLE, offers=frozenset({"go_on_without"}))
+
+
 @HARD
 @given(TEXTS, TEXTS, PEOPLE, VOTES, st.sampled_from(list(REFUSALS)))
 def test_messages_of_anything_pass_the_gate(
@@ -174,6 +177,8 @@ def test_messages_of_anything_pass_the_gate(
         notices.refused(refusal),
         notices.progress(progress),
         notices.ask(AskView(REF, person, text, other, text, other, text, person)),
+        notices.ask(replace(ASK, problems=((text, other), (other, text)) * 15)),
+        notices.progress(replace(progress, asking=text)),
         notices.unclear(text, other),
         notices.told(text),
         notices.operator(NoticeView(text, ((412, text), (0, other)) * 9, words, other, text)),
@@ -184,6 +189,8 @@ def test_messages_of_anything_pass_the_gate(
             limits.check_message(payload.text or "x", payload.blocks)
         assert len(payload.text) <= 150
         assert_harmless(payload.blocks, payload.text)
+    everything = replace(KNOWN.decisions[0], text=text, note=other)
+    assert_harmless(details.known(replace(KNOWN, decisions=(everything,) * 30))["blocks"])
     row = replace(HOME.waiting[0], title=text, fact=other, agent=text, where=other)
     made = home.home(replace(HOME, waiting=(row,) * 3, start_channel=text, example=other))
     limits.check_view(made)

@@ -101,7 +101,18 @@ DETAILS = DetailsView(
 KNOWN = KnownView(
     REF,
     "Asha Traders",
-    decisions=(KnownFact("Mar 2026: loan of 40,000, approved with conditions by Dana."),),
+    decisions=(
+        KnownFact(
+            "Oct 2026: loan of 90,000 for stock, rejected by Alice.",
+            at=ASKED,
+            note="Two instalments are late.",
+            note_is="reason",
+        ),
+        KnownFact(
+            "Mar 2026: loan of 40,000, approved with conditions by Dana, reference TX-20932.",
+            note="Repay by standing order.",
+        ),
+    ),
     facts=(KnownFact("Trades in kitchen goods, 3 shops.", "From the bank statement", ASKED),),
     disagree=(KnownFact("Average income 31,400 a month."), KnownFact("Average income 38,000.")),
     zone=ZONE,
@@ -135,6 +146,9 @@ VIEWS: dict[str, Callable[[], dict[str, Any]]] = {
         HomeView(start_channel="loans", example="Loan for Asha Traders, 60000 for a delivery van")
     ),
     "home-waiting": lambda: home.home(HOME),
+    "home-linked": lambda: home.home(
+        HomeView(waiting=(ROW, replace(ROW, link="")), start_channel="C0LOANS", zone=ZONE)
+    ),
 }
 
 BASE = Refusal(
@@ -239,6 +253,14 @@ MESSAGES: dict[str, Callable[[], Payload]] = {
             steps=(*DONE_STEPS, StepLine("Decision", "now"), StepLine("Pay out", "next")),
         )
     ),
+    "progress-waiting-for-requester": lambda: notices.progress(
+        replace(
+            PROGRESS,
+            number=7,
+            asking="One document cannot be read. Send it again here.",
+            steps=(*DONE_STEPS[:1], StepLine("Ask back", "now")),
+        )
+    ),
     "progress-paying": lambda: notices.progress(
         replace(
             PROGRESS,
@@ -280,6 +302,21 @@ MESSAGES: dict[str, Callable[[], Payload]] = {
             "One document cannot be read. Please send one without a password.",
             TITLE,
             problem="statement.pdf has a password.",
+            offers=frozenset({"go_on_without", "withdraw"}),
+        )
+    ),
+    "ask-needs-files": lambda: notices.ask(
+        AskView(
+            Ref(414),
+            BOB,
+            "2 documents cannot be read. Send them again here, or write: go on without them.",
+            TITLE,
+            problem="statement.pdf has a password. van.pdf is empty.",
+            problems=(
+                ("statement.pdf", "has a password. Send it without."),
+                ("van.pdf", "is empty. Send it again."),
+            ),
+            number=7,
             offers=frozenset({"go_on_without", "withdraw"}),
         )
     ),

@@ -434,6 +434,8 @@ async def test_a_document_that_cannot_be_read_is_asked_for_and_the_new_one_stand
         {"name": "statement.pdf", "says": "is empty. Please send it again."},
         {"name": "quote.txt", "says": "is fine."},
     ]
+    assert asked.value["problems"] == asked.value["documents"][:1]
+    assert asked.value["question"].endswith("go on without it.")
     await life.answer({"text": "Sorry", "documents": [life.files.add("s.txt", STATEMENT)]})
     review = await life.pending()
     assert review.value["risk"]["score"] == 71

@@ -102,6 +102,56 @@ async def test_each_person_sees_their_own_private_messages_and_unread_counts(
     assert {one["id"]: one["unread"] for one in alice["channels"]}["C0CREDIT"] == 0
 
 
+def who_decides(*elements: dict[str, Any]) -> dict[str, Any]:
+    """The facts of a card: who asked, and on the last line who decides."""
+
+    def bold(text: str) -> dict[str, Any]:
+        return {"type": "text", "text": text, "style": {"bold": True}}
+
+    asked = [
+        bold("Asked by  "),
+        {"type": "user", "user_id": "U0BOB"},
+        {"type": "text", "text": "\n"},
+    ]
+    parts = [*asked, bold("Who decides  "), *elements]
+    section_ = {"type": "rich_text_section", "elements": parts}
+    return {"type": "rich_text", "elements": [section_]}
+
+
+@pytest.mark.parametrize(
+    ("elements", "waiting"),
+    [
+        (
+            [
+                {"type": "text", "text": "One of "},
+                {"type": "user", "user_id": "U0ALICE"},
+                {"type": "text", "text": " and "},
+                {"type": "user", "user_id": "U0DANA"},
+                {"type": "text", "text": "\nDecided before by heads "},
+                {"type": "user", "user_id": "U0OSCAR"},
+            ],
+            [0, 1, 1, 0, 0, 0],
+        ),
+        ([{"type": "usergroup", "usergroup_id": "S0HEADS"}], [0, 0, 0, 1, 0, 0]),
+        ([{"type": "text", "text": "Two people from credit, because"}], [0, 1, 1, 0, 0, 0]),
+        ([{"type": "text", "text": "Nobody yet"}], [0, 0, 0, 0, 0, 0]),
+    ],
+)
+async def test_a_card_waits_for_those_whom_it_names_and_for_nobody_else(
+    call: Call, seen: Callable[..., Any], elements: list[dict[str, Any]], waiting: list[int]
+) -> None:
+    blocks = [section(), who_decides(*elements), actions(button())]
+    await call("chat.postMessage", channel="C0CREDIT", text="A", blocks=blocks)
+    assert [one["waiting"] for one in (await seen("U0BOB"))["people"]] == waiting
+
+
+async def test_a_card_waits_no_more_for_who_voted(call: Call, seen: Callable[..., Any]) -> None:
+    people = [{"type": "user", "user_id": id_} for id_ in ("U0ALICE", "U0DANA")]
+    blocks = [section("1 of 2. <@U0ALICE> at 10:04."), who_decides(*people), actions(button())]
+    await call("chat.postMessage", channel="C0CREDIT", text="A", blocks=blocks)
+    assert [one["waiting"] for one in (await seen("U0BOB"))["people"]] == [0, 0, 1, 0, 0, 0]
+
+
 async def test_nobody_sees_direct_messages_of_another(
     slack: LocalSlack, call: Call, seen: Callable[..., Any]
 ) -> None:
@@ -130,7 +180,6 @@ async def test_the_guide_ticks_by_what_happened(
     assert await ticks() == ["asked"]
     ts = await card()
     assert await ticks() == ["asked", "card"]
-    assert [one["waiting"] for one in (await seen("U0BOB"))["people"]] == [0, 1, 1, 1, 0, 0]
     await call("chat.update", channel="C0CREDIT", ts=ts, text="Done", blocks=[section()])
     assert await ticks() == ["asked", "card", "decided"]
     paid = {"amount": 60000, "to": "Asha Traders"}
