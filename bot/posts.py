@@ -31,6 +31,10 @@ WORD: Final = "word"  # subject: whatever it answers; a few sentences, fixed whe
 HOME: Final = "home"  # subject: a person
 
 
+# In an outcome's body: the failure it told of, and that the thread has gone on since.
+FAILED: Final = "failed"
+
+
 @dataclass(frozen=True)
 class Post:
     """One row: what it is about, where it stands, and what Slack has of it."""
@@ -89,6 +93,18 @@ async def again(connection: Connection, kind: str, subject: str) -> bool:
     if places:
         await connection.execute(SQL.hint, places[0]["place"])
     return bool(places)
+
+
+async def overtake(connection: Connection, thread_id: str, *, stands: str) -> None:
+    """Want the outcomes of a thread that offered something shown anew, but for the one it has."""
+    places = await connection.fetch(SQL.overtake, thread_id, stands)
+    if places:
+        await connection.execute(SQL.hint, places[0]["place"])
+
+
+async def stands_again(connection: Connection, subject: str) -> None:
+    """Note that an outcome is the one its thread has, so that it can be overtaken later."""
+    await connection.execute(SQL.stands_again, subject)
 
 
 async def unpark(connection: Connection, place: str) -> None:

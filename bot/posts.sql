@@ -19,6 +19,27 @@ set wanted = wanted + 1,
 where kind = $1 and subject = $2
 returning place;
 
+-- name: overtake
+-- Outcomes that told of a failure and are behind their thread lose their buttons, each once.
+update sayso.posts
+set wanted = wanted + 1,
+    due_at = greatest(due_at, now()),
+    body = body || '{"overtaken": true}'
+where kind = 'outcome'
+  and thread_id = $1
+  and subject <> $2
+  and body ? 'failed'
+  and not body ? 'overtaken'
+returning place;
+
+-- name: stands_again
+-- An outcome that was thought overtaken is its thread's own after all.
+update sayso.posts
+set body = body - 'overtaken'
+where kind = 'outcome'
+  and subject = $1
+  and body ? 'overtaken';
+
 -- name: lane
 -- Make sure that a place has its lane.
 insert into sayso.lanes (place)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from bot import cards, notices, posts, views
@@ -307,10 +308,10 @@ class Renderings:
         )
 
     async def _outcome(self, connection: Connection, post: Post) -> views.OutcomeView | None:
-        """What became of a request; None where that has been overtaken."""
+        """What became of a request; None where that was overtaken before it was told."""
         thread = await threads.get(connection, post.thread_id or "")
         if outcome_subject(thread) != post.subject:
-            return None
+            return await self._overtaken(connection, post, thread)
         asked = await reviews.list_(connection, thread_id=thread.id)
         decided = next(
             (
@@ -322,7 +323,7 @@ class Renderings:
         )
         kind = _outcome_kind(thread, decided)
         if kind is None:
-            return None
+            return await self._overtaken(connection, post, thread)
         spec = self._specs.get(thread.graph)
         last = next((one for one in reversed(asked) if one.audience == "reviewers"), None)
         names = await self._names(connection, decided or last, thread) if last else {}
@@ -345,6 +346,45 @@ class Renderings:
             failure=await self._failure(connection, thread),
             told=await self.operators(connection) if kind in {"stopped", "held"} else (),
             offers=frozenset({"try_again"}) if kind == "stopped" and decided else views.NO_OFFERS,
+        )
+
+    async def _overtaken(
+        self, connection: Connection, post: Post, thread: Thread
+    ) -> views.OutcomeView | None:
+        """A failure that was told and that the thread left behind: its words without its buttons.
+
+        Nothing else is shown anew, for no other outcome has a button.
+        """
+        failed = (post.body or {}).get(posts.FAILED)
+        if post.ts is None or not isinstance(failed, dict):
+            return None
+        asked = [
+            review
+            for review in await reviews.list_(connection, thread_id=thread.id)
+            if review.audience == "reviewers"
+        ]
+        decided = next((one for one in reversed(asked) if _was_decided(one, post.created_at)), None)
+        spec = self._specs.get(thread.graph)
+        names = await self._names(connection, decided, thread) if decided else {}
+        shown = decided.shown(spec) if decided else None
+        requester = await self._people.names(connection, [thread.requester])
+        told = await self.operators(connection)
+        return views.OutcomeView(
+            kind="stopped",
+            requester=_person(thread.requester, requester),
+            title=await self.title(connection, thread, decided or (asked[-1] if asked else None)),
+            row=post.wanted,
+            words=words(spec, thread.graph),
+            shown=shown,
+            votes=_votes(decided, names, shown) if decided else (),
+            failure=views.Failure(
+                attempt=int(failed["attempt"]),
+                attempts=int(failed["attempts"]),
+                at=datetime.fromisoformat(str(failed["at"])),
+                said=str(failed["message"]),
+                told=told,
+            ),
+            told=told,
         )
 
     async def _kept(self, connection: Connection, post: Post) -> Payload | None:
@@ -470,6 +510,12 @@ def _status(review: Review, thread: Thread) -> views.Status:
     if thread.error is not None and thread.error.retry_at is not None:
         return views.Status.RETRYING
     return views.Status.RUNNING
+
+
+def _was_decided(review: Review, by: datetime) -> bool:
+    return review.status == "decided" and any(
+        item.decided_at is not None and item.decided_at <= by for item in review.items
+    )
 
 
 def _let_go_on(review: Review) -> bool:

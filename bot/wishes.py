@@ -32,9 +32,12 @@ class Wishes:
             await self._in_conversation(connection, posts.ASK, subject, review.thread_id)
         elif kind == ports.PROGRESS:
             await self._in_conversation(connection, posts.PROGRESS, subject, subject)
+            await self._went_on(connection, subject)
         elif kind == ports.OUTCOME:
-            about = outcome_subject(await threads.get(connection, subject))
-            await self._in_conversation(connection, posts.OUTCOME, about, subject)
+            thread = await threads.get(connection, subject)
+            about, failed = outcome_subject(thread), _failed(thread)
+            await self._in_conversation(connection, posts.OUTCOME, about, subject, failed)
+            await posts.stands_again(connection, about)
         elif kind == ports.NOTICE:
             await self.tell_operators(connection, subject)
         else:
@@ -55,7 +58,12 @@ class Wishes:
             await posts.want(connection, posts.CARD, subject, place)
 
     async def _in_conversation(
-        self, connection: Connection, kind: str, subject: str, thread_id: str
+        self,
+        connection: Connection,
+        kind: str,
+        subject: str,
+        thread_id: str,
+        body: dict[str, object] | None = None,
     ) -> None:
         # First what is there: a conversation that began as a person's direct messages has another
         # place by now, and a second row would be a second message.
@@ -63,7 +71,15 @@ class Wishes:
             return
         place = await conversations.of_thread(connection, thread_id)
         if place is not None:
-            await posts.want(connection, kind, subject, place.channel, thread_id=thread_id)
+            await posts.want(
+                connection, kind, subject, place.channel, thread_id=thread_id, body=body
+            )
+
+    async def _went_on(self, connection: Connection, thread_id: str) -> None:
+        """Let the outcomes that the thread has left behind lose their buttons."""
+        thread = await threads.get(connection, thread_id)
+        stands = outcome_subject(thread) if thread.status is Status.FAILED else ""
+        await posts.overtake(connection, thread_id, stands=stands)
 
     def _operators_places(self) -> Iterator[str]:
         if self._operators.channel is not None:
@@ -78,6 +94,20 @@ def outcome_subject(thread: Thread) -> str:
     attempt = thread.error.attempt if thread.error is not None else 0
     aside = thread.status if thread.status in _SET_ASIDE else ""
     return f"{thread.id}:{thread.head or ''}:{attempt}:{aside}"
+
+
+def _failed(thread: Thread) -> dict[str, object] | None:
+    """What an outcome says of a failure: kept with its post, for when the thread has gone on."""
+    error = thread.error
+    if error is None or thread.status in _SET_ASIDE:
+        return None
+    kept = {
+        "attempt": error.attempt,
+        "attempts": error.attempts,
+        "at": error.at.isoformat(),
+        "message": error.message,
+    }
+    return {posts.FAILED: kept}
 
 
 _SET_ASIDE = (Status.CANCELLED, Status.HELD, Status.PARKED)

@@ -6,8 +6,9 @@ import asyncio
 
 from bot import posts
 from bot.posting import Pace
+from bot.wishes import Wishes
 from checkpoints.database import Database
-from graphs import reviews, threads
+from graphs import interventions, reviews, threads
 from graphs.specs import People, Rule
 from tests.bot.conftest import Desk, until
 
@@ -317,3 +318,54 @@ async def test_every_card_of_one_request_says_the_same_number(desk: Desk) -> Non
     assert [f"'{review}.1'" in card for review, card in zip((first, second), cards, strict=True)]
     conversation = str([one.get("blocks") for one in desk.slack.messages("C0LOANS")])
     assert f"Request {number}'" in conversation
+
+
+async def fail(desk: Desk, thread_id: str, attempt: int) -> None:
+    """The thread's step has failed for good, as settle leaves it, with its wishes."""
+    await desk.database.execute(
+        """update sayso.threads set mark = 'failed', error = jsonb_build_object(
+           'node', 'disburse', 'type', 'BankAway', 'message', 'The bank did not answer.',
+           'attempt', $2::int, 'attempts', 4, 'at', now()) where id = $1""",
+        thread_id, attempt,
+    )  # fmt: skip
+    # Nothing runs here, so what was given to the worker is taken away again.
+    await desk.database.execute("update sayso.mailbox set consumed_at = now()")
+    async with desk.database.transaction() as connection:
+        await wishes_of(desk)(connection, "progress", thread_id)
+        await wishes_of(desk)(connection, "outcome", thread_id)
+    await desk.post_all()
+
+
+def wishes_of(desk: Desk) -> Wishes:
+    return Wishes(desk.settings.configuration.operators)
+
+
+def outcomes(desk: Desk) -> list[str]:
+    """The blocks of the outcomes in #loans, oldest first."""
+    found = [str(one.get("blocks")) for one in desk.slack.messages("C0LOANS")]
+    return [one for one in found if "not paid.*" in one]
+
+
+async def test_an_outcome_loses_its_button_and_keeps_its_words_once_the_thread_went_on(
+    desk: Desk,
+) -> None:
+    review_id = await desk.review()
+    thread_id = (await reviews.get(desk.database, review_id)).thread_id
+    await desk.post_all()
+    await desk.slack.click("U0ALICE", channel="C0CREDIT", label="Approve")
+    await fail(desk, thread_id, 4)
+    (first,) = outcomes(desk)
+    assert "Try again" in first
+
+    async with desk.database.transaction() as connection:
+        await interventions.retry(
+            connection, thread_id, by="U0BOB", may_unpark=False, wish=wishes_of(desk)
+        )
+    await desk.post_all()
+    (after,) = outcomes(desk)
+    assert "Try again" not in after
+    assert "It failed 4 times" in after
+    assert "The bank did not answer" in after
+
+    await fail(desk, thread_id, 5)
+    assert ["Try again" in one for one in outcomes(desk)] == [False, True]
