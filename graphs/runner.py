@@ -90,6 +90,7 @@ class Runner:
         self._look = asyncio.Event()
         self._engine: asyncio.AbstractEventLoop | None = None
         self._gave_way = float("-inf")
+        self._beaten = time.monotonic()
 
     @property
     def running(self) -> tuple[str, ...]:
@@ -184,6 +185,10 @@ class Runner:
 
     async def _claim(self) -> bool:
         """Claim what there is room for; True when there may be more at once."""
+        # After a stall of our own loop our leases have run out: extend them before our own claim
+        # takes them for those of a dead worker.
+        if time.monotonic() - self._beaten > self._limits.lease_seconds / 2:
+            await self._beat()
         async with self._database.transaction() as connection:
             await mailbox.wake_unwoken(connection)
         room = self._limits.at_once - len(self._runs)
@@ -227,12 +232,17 @@ class Runner:
     def _begin(self, lease: Lease) -> None:
         assert self._hands is not None  # noqa: S101  run() made them
         run = Ownership(lease)
+        # It ran out in our own hands: what still runs under the old epoch is somebody else's.
+        if (older := self._runs.get(lease.thread_id)) is not None:
+            older.lose()
         self._runs[lease.thread_id] = run
         run.task = asyncio.create_task(self._hands.own(run), name=f"own {lease.thread_id}")
         run.task.add_done_callback(lambda _: self._ended(run))
 
     def _ended(self, run: Ownership) -> None:
-        self._runs.pop(run.lease.thread_id, None)
+        # Not a younger run of the same thread: without its place here it would get no heartbeat.
+        if self._runs.get(run.lease.thread_id) is run:
+            del self._runs[run.lease.thread_id]
         self._look.set()
 
     async def _beat_for_ever(self) -> None:
@@ -250,6 +260,7 @@ class Runner:
 
     async def _beat(self) -> None:
         """Extend all leases; a run whose lease is gone is cancelled."""
+        self._beaten = time.monotonic()
         held = {thread_id: run for thread_id, run in self._runs.items() if not run.lost}
         if not held:
             return
