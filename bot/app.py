@@ -44,6 +44,7 @@ from graphs import audit, reviews
 from graphs.plain import plain
 from graphs.policy import Policy
 from graphs.registry import Registry
+from graphs.specs import GraphSpec
 
 log = structlog.get_logger("sayso")
 
@@ -117,15 +118,21 @@ def policy_of(settings: Settings) -> Policy:
     return Policy(settings.configuration.reviews, settings.configuration.operators)
 
 
-def registry_of(settings: Settings) -> Registry:
-    """The loaded graphs; those that cannot be loaded are logged and left out."""
-    # `graphs.library.loan:graph` beside sayso.toml: the console script has no such path.
-    if str(settings.directory) not in sys.path:
-        sys.path.insert(0, str(settings.directory))
-    registry = Registry.load(settings.configuration.graphs, settings.directory)
+def registry_of(settings: Settings, specs: Mapping[str, GraphSpec] | None = None) -> Registry:
+    """The loaded graphs, all or these; those that cannot be loaded are logged and left out."""
+    registry = loaded_of(settings, specs)
     for problem in registry.problems.values():
         log.error("graph not loaded", graph=problem.name, why=str(problem))
     return registry
+
+
+def loaded_of(settings: Settings, specs: Mapping[str, GraphSpec] | None = None) -> Registry:
+    """The same, without a word about those that cannot be loaded."""
+    # `graphs.library.loan:graph` beside sayso.toml: the console script has no such path.
+    if str(settings.directory) not in sys.path:
+        sys.path.insert(0, str(settings.directory))
+    chosen = settings.configuration.graphs if specs is None else specs
+    return Registry.load(chosen, settings.directory)
 
 
 @asynccontextmanager

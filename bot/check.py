@@ -11,7 +11,7 @@ import typer
 
 from bot import app
 from bot.errors import SlackFailed
-from bot.settings import Settings, load
+from bot.settings import Settings, examined
 from checkpoints import migrate
 from checkpoints.database import Database
 from checkpoints.errors import SaysoError
@@ -21,9 +21,9 @@ from graphs.specs import Rule
 
 async def check() -> int:
     """Print what is wrong and what is doubtful; 1 if anything is wrong."""
-    settings = load()
-    registry = app.registry_of(settings)
-    mistakes = [str(problem) for problem in registry.problems.values()]
+    settings, mistakes = examined()
+    registry = app.loaded_of(settings)
+    mistakes += [str(problem) for problem in registry.problems.values()]
     mistakes += [mistake async for mistake in _database(settings)]
     warnings = [*settings.warnings, *_unreviewed(settings, registry)]
     warnings += [warning async for warning in _slack(settings)]
@@ -32,8 +32,14 @@ async def check() -> int:
     for warning in warnings:
         typer.echo(f"warning: {warning}")
     graphs, rules = len(registry.loaded), len(settings.configuration.reviews)
-    typer.echo(f"{graphs} graphs load, {rules} review rules, {len(mistakes)} mistakes.")
+    load = "graph loads" if graphs == 1 else "graphs load"
+    counted = [_many(rules, "review rule"), _many(len(mistakes), "mistake")]
+    typer.echo(f"{graphs} {load}, {', '.join(counted)}.")
     return 1 if mistakes else 0
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 async def _database(settings: Settings):  # type: ignore[no-untyped-def]

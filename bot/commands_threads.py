@@ -11,6 +11,7 @@ import typer
 app = typer.Typer(help="Start threads and look at them.", no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
+Id = Annotated[str, typer.Argument(help="The thread's id, its number, or how its id begins.")]
 
 
 @app.command()
@@ -62,7 +63,7 @@ def list_(
 
 @app.command()
 def show(
-    id: Annotated[str, typer.Argument(help="The thread's id.")],  # noqa: A002
+    id: Id,  # noqa: A002
     as_json: AsJson = False,
 ) -> None:
     """Show a thread: where it stands, its state and its reviews."""
@@ -74,7 +75,7 @@ def show(
 
 @app.command()
 def history(
-    id: Annotated[str, typer.Argument(help="The thread's id.")],  # noqa: A002
+    id: Id,  # noqa: A002
     as_json: AsJson = False,
 ) -> None:
     """Show what happened to a thread, and the state behind each choice of a router."""
@@ -82,6 +83,25 @@ def history(
 
     found = asyncio.run(operating.history(id))
     show_json(found) if as_json else printing.print_history(found)
+
+
+@app.command()
+def retry(
+    id: Id,  # noqa: A002
+    user: Annotated[
+        str | None,
+        typer.Option("--as", help="A person's Slack id; without it, you are the operator."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let a thread go on that failed, is held or parked, or waits for its next attempt."""
+    from bot import operating, printing
+
+    found, refused = asyncio.run(operating.retry(id, user))
+    show_json(found) if as_json else printing.print_thread(found)
+    if refused is not None:
+        typer.echo(refused, err=True)
+        raise typer.Exit(1)
 
 
 def parsed(option: str, text: str) -> Any:

@@ -182,7 +182,7 @@ def _configuration(settings: Settings, slack_port: int) -> Path:
     """The configuration, with the bank where the local Slack really is."""
     given = settings.directory / settings.environment.config.name
     if not given.is_file():
-        raise NotConfigured("sayso.toml", "Run `sayso demo` where it is, or set SAYSO_CONFIG.")
+        raise NotConfigured(["sayso.toml"], "Run `sayso demo` where it is, or set SAYSO_CONFIG.")
     if slack_port == SLACK_PORT:
         return given
     moved = given.read_text(encoding="utf-8").replace(

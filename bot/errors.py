@@ -33,8 +33,9 @@ class SettingsWrong(SaysoError):
 class NotConfigured(SaysoError):
     """A command needs a setting that was not given; set it and run the command again."""
 
-    def __init__(self, needed: str, why: str) -> None:
-        super().__init__(f"{needed} is not set. {why}")
+    def __init__(self, needed: Sequence[str], why: str) -> None:
+        are = "are" if len(needed) > 1 else "is"
+        super().__init__(f"{' and '.join(needed)} {are} not set. {why}")
 
 
 class Outcome(StrEnum):

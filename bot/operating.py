@@ -9,21 +9,23 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot import app, logs, mishaps, notices, people
+from bot import app, logs, people, terminal
 from bot.afterwards import Afterwards
 from bot.errors import SlackFailed
 from bot.people import People
-from bot.renderings import Renderings
 from bot.settings import Settings, load
 from bot.wishes import Wishes
 from checkpoints.database import Database
-from graphs import audit, reviews, routings, steps, threads, votes
-from graphs.errors import UnknownGraph
+from graphs import audit, inputs, interventions, reviews, routings, steps, threads, votes
+from graphs.errors import KeyTaken, UnknownGraph
+from graphs.inputs import InputRefused
+from graphs.policy import may_operate, may_withdraw
 from graphs.reviews import Item, Review
 from graphs.threads import Status, Thread
 from graphs.votes import Voter
@@ -79,12 +81,13 @@ async def start(
     """Start a thread and return it.
 
     Raises:
-        UnknownGraph, AmbiguousCustomer
+        UnknownGraph, InputRefused, KeyTaken, AmbiguousCustomer
     """
     async with _office() as office:
         graphs = office.settings.configuration.graphs
         if graph not in graphs:
             raise UnknownGraph(graph, tuple(graphs))
+        _check_input(office.settings, graph, given)
         who = f"cli:{app.os_user()}"
         async with office.database.transaction() as connection:
             started = await threads.start(
@@ -99,34 +102,89 @@ async def start(
                 actor=who,
                 wish=office.wishes,
             )
+            if key is not None and not started.created:
+                known = await threads.get(connection, started.thread_id)
+                same = await threads.was_given(connection, known.id, given)
+                if known.graph != graph or not same:
+                    raise KeyTaken(key, known.id, known.graph)
         return await _thread(office.database, started.thread_id)
 
 
+def _check_input(settings: Settings, graph: str, given: Any) -> None:
+    """Refuse what cannot fit; where the graph cannot be loaded here, its worker looks."""
+    own = {graph: settings.configuration.graphs[graph]}
+    with contextlib.redirect_stdout(sys.stderr):  # a module may print while it is imported
+        loaded = app.loaded_of(settings, own).loaded.get(graph)
+    if loaded is not None and (said := inputs.problem(loaded.graph, given)) is not None:
+        raise InputRefused(said)
+
+
 async def list_threads(status: str | None) -> list[dict[str, Any]]:
-    """The newest threads, without their states."""
+    """The newest threads, each with its state and reviews."""
     async with _office() as office:
         found = await threads.list_(office.database, status=status)
-        return [_brief(thread) for thread in found]
+        return [await _whole(office.database, thread) for thread in found]
 
 
 async def show_thread(thread_id: str) -> dict[str, Any]:
     """A thread with its state and reviews.
 
     Raises:
-        UnknownThread
+        UnknownThread, AmbiguousThread
     """
     async with _office() as office:
-        return await _thread(office.database, thread_id)
+        return await _thread(office.database, await threads.resolve(office.database, thread_id))
+
+
+async def retry(thread_id: str, user: str | None) -> tuple[dict[str, Any], str | None]:
+    """Let a thread go on; the thread then, and why that was refused, if so.
+
+    Args:
+        user: the person who wants it; None is whoever runs this command, as an operator.
+
+    Raises:
+        UnknownThread, AmbiguousThread
+    """
+    async with _office() as office:
+        database, operators = office.database, office.settings.configuration.operators
+        thread = await threads.get(database, await threads.resolve(database, thread_id))
+        actor, operates, refusal = f"cli:{app.os_user()}", True, None
+        if user is not None:
+            person = await office.people.person(user, operators.groups)
+            actor, operates = user, may_operate(operators, person) is None
+            refusal = may_withdraw(operators, person, thread.requester)
+        said = None
+        async with database.transaction() as connection:
+            why = refusal.reason.value if refusal is not None else None
+            if refusal is not None:
+                said = terminal.may_not_retry(user or "", refusal, operators)
+            else:
+                done = await interventions.retry(
+                    connection, thread.id, by=actor, may_unpark=operates, wish=office.wishes
+                )
+                if isinstance(done, interventions.NotPossible):
+                    why = done.status.value
+                    said = terminal.no_retry(done.status, operators, may_unpark=operates)
+            if said is not None or user is not None:
+                await audit.record(
+                    connection,
+                    "try_again.refused" if said is not None else "try_again.taken",
+                    actor=actor,
+                    thread_id=thread.id,
+                    detail={"why": why, "via": "cli", "os_user": app.os_user()},
+                )
+        return await _thread(database, thread.id), said
 
 
 async def history(thread_id: str) -> dict[str, Any]:
     """How a thread came where it is: steps, routings with the state behind them, the record.
 
     Raises:
-        UnknownThread
+        UnknownThread, AmbiguousThread
     """
     async with _office() as office:
         database = office.database
+        thread_id = await threads.resolve(database, thread_id)
         thread = await threads.get(database, thread_id)
         state = app.states_of(database)
         chosen = [
@@ -171,9 +229,12 @@ async def history(thread_id: str) -> dict[str, Any]:
 
 
 async def _thread(database: Database, thread_id: str) -> dict[str, Any]:
-    thread = await threads.get(database, thread_id)
-    asked = await reviews.list_(database, thread_id=thread_id)
-    state = await app.states_of(database)(thread_id)
+    return await _whole(database, await threads.get(database, thread_id))
+
+
+async def _whole(database: Database, thread: Thread) -> dict[str, Any]:
+    asked = await reviews.list_(database, thread_id=thread.id)
+    state = await app.states_of(database)(thread.id)
     return _brief(thread) | {"state": state, "reviews": [_review(review) for review in asked]}
 
 
@@ -258,22 +319,9 @@ async def decide(review_id: int, user: str, answer: Any) -> tuple[dict[str, Any]
                     note=_note(answer),
                     wish=office.wishes,
                 )
-                refusal = await _refusal(office, connection, review_id, result)
+                refusal = terminal.not_counted(result, review, user)
                 refused = refused or refusal
         return _review(await reviews.get(database, review_id)), refused
-
-
-async def _refusal(
-    office: _Office, connection: Any, review_id: int, result: votes.VoteResult
-) -> str | None:
-    if isinstance(result, votes.Counted | votes.Decided):
-        return None
-    policy = app.policy_of(office.settings)
-    renderings = Renderings(office.settings.configuration.graphs, policy, office.people)
-    card = await renderings.card(connection, review_id)
-    keeper = next(iter(await renderings.operators(connection)), None)
-    refusal = mishaps.of_vote(result, card, keeper)
-    return notices.refused(refusal).text if refusal is not None else None
 
 
 def _note(answer: Any) -> str | None:

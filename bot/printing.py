@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from rich.console import Console
 from rich.markup import escape
@@ -11,17 +12,20 @@ from rich.table import Table
 
 from graphs.plain import plain
 
+WIDTH: Final = 1_000
+
 
 def print_threads(found: Sequence[Mapping[str, Any]]) -> None:
     """One line a thread."""
     table = Table(box=None, pad_edge=False)
-    for name in ("id", "graph", "status", "customer", "requester", "created"):
-        table.add_column(name)
+    for name in ("id", "number", "graph", "status", "customer", "requester", "created"):
+        _column(table, name)
     for thread in found:
         customer = thread["customer"]
         table.add_row(
             *_cells(
                 thread["id"],
+                thread["number"],
                 thread["graph"],
                 thread["status"],
                 customer["name"] if customer else "",
@@ -36,6 +40,7 @@ def print_thread(thread: Mapping[str, Any]) -> None:
     """A thread, a line for each thing."""
     lines = [
         ("id", thread["id"]),
+        ("number", thread["number"]),
         ("graph", thread["graph"]),
         ("status", thread["status"]),
         ("next", ", ".join(thread["next"])),
@@ -57,14 +62,14 @@ def print_history(found: Mapping[str, Any]) -> None:
     ]
     for routing in found["routings"]:
         chose = f"{routing['node']}: {routing['branch']} chose {plain(routing['choice'])}"
-        state = routing["state"]
-        behind = f", at {routing['checkpoint']}, with {state}" if state is not None else ""
-        events.append((routing["at"], "choice", chose + behind))
+        at = f", at {routing['checkpoint']}" if routing["state"] is not None else ""
+        events.append((routing["at"], "choice", chose + at))
+        events += [(routing["at"], "with", line) for line in _lines(routing["state"])]
     events += [
         (entry["at"], "record", f"{entry['what']} by {entry['actor']}") for entry in found["audit"]
     ]
     table = Table(box=None, pad_edge=False, show_header=False)
-    for at, kind, what in sorted(events):
+    for at, kind, what in sorted(events, key=lambda event: event[0]):
         table.add_row(*_cells(at[:19], kind, what))
     _print(table)
 
@@ -73,7 +78,7 @@ def print_reviews(found: Sequence[Mapping[str, Any]]) -> None:
     """One line a review."""
     table = Table(box=None, pad_edge=False)
     for name in ("id", "graph", "node", "status", "outcome", "votes", "thread"):
-        table.add_column(name)
+        _column(table, name)
     for review in found:
         table.add_row(
             *_cells(
@@ -97,12 +102,35 @@ def print_review(review: Mapping[str, Any]) -> None:
         ("asked by", f"{review['graph']}, {review['node']}"),
         ("status", review["status"]),
         ("outcome", review["outcome"] or ""),
-        ("question", review["question"]),
     ]
+    lines += [("question", line) for line in _lines(review["question"])]
     for vote in review["votes"]:
         note = f", {vote['note']}" if vote["note"] else ""
         lines.append((f"vote of {vote['voter']}", f"{vote['verb']}, {vote['at'][:16]}{note}"))
     _print_pairs(lines)
+
+
+def _lines(value: Any, place: str = "") -> list[str]:
+    """A value in lines, each with its place: "risk.score: 71"."""
+    if isinstance(value, Mapping) and value:
+        inner = [
+            _lines(item, f"{place}.{key}" if place else str(key)) for key, item in value.items()
+        ]
+        return [line for lines in inner for line in lines]
+    if isinstance(value, list) and any(isinstance(item, Mapping | list) for item in value):
+        inner = [_lines(item, f"{place}[{at}]") for at, item in enumerate(value, 1)]
+        return [line for lines in inner for line in lines]
+    if value is None or value in ({}, [], ""):
+        return []
+    if isinstance(value, bool):
+        value = "yes" if value else "no"
+    said = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return [f"{place}: {said}" if place else said]
+
+
+def _column(table: Table, name: str) -> None:
+    """An id is never cut, on no terminal: it is there to be copied."""
+    table.add_column(name, no_wrap=name in ("id", "thread"), overflow="fold")
 
 
 def _error(error: Mapping[str, Any] | None) -> str:
@@ -130,4 +158,6 @@ def _cells(*values: Any) -> list[str]:
 
 
 def _print(what: Any) -> None:
-    Console(soft_wrap=False).print(what)
+    # What is no terminal has no width: a script gets every line whole.
+    width = None if sys.stdout.isatty() else WIDTH
+    Console(soft_wrap=False, width=width).print(what)

@@ -181,7 +181,8 @@ class Settings:
         token = secret(self.environment.slack_bot_token)
         signing = secret(self.environment.slack_signing_secret)
         if token is None or signing is None:
-            raise NotConfigured("SAYSO_SLACK_BOT_TOKEN and SAYSO_SLACK_SIGNING_SECRET", why)
+            needed = {"SAYSO_SLACK_BOT_TOKEN": token, "SAYSO_SLACK_SIGNING_SECRET": signing}
+            raise NotConfigured([name for name, value in needed.items() if value is None], why)
         return token, signing
 
 
@@ -196,6 +197,14 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
     Raises:
         SettingsWrong: with every mistake, each with its place and what to do.
     """
+    settings, mistakes = examined(environ)
+    if mistakes:
+        raise SettingsWrong(mistakes)
+    return settings
+
+
+def examined(environ: Mapping[str, str] | None = None) -> tuple[Settings, list[str]]:
+    """What could be read, and every mistake: what is wrong is left out, the rest is there."""
     given = dict(os.environ if environ is None else environ)
     mistakes: list[str] = []
     warnings = list(_unknown_variables(given))
@@ -209,9 +218,8 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
     configuration = _configuration(path, mistakes, warnings, chosen="config" in values)
     if environment.model:
         configuration = _with_model(configuration, environment.model)
-    if mistakes:
-        raise SettingsWrong(mistakes)
-    return Settings(environment, configuration, path.resolve().parent, tuple(warnings))
+    settings = Settings(environment, configuration, path.resolve().parent, tuple(warnings))
+    return settings, mistakes
 
 
 def environ_for_child(**changes: str) -> dict[str, str]:
@@ -291,10 +299,43 @@ def _configuration(
         mistakes += [
             f"{path}: {_key(problem['loc'])}: {_sentence(problem)}" for problem in error.errors()
         ]
-        return Configuration()
+        configuration = _readable(raw)
+    mistakes += [f"{path}: {mistake}" for mistake in _of_no_graph(configuration, raw)]
     mistakes += [f"{path}: {mistake}" for mistake in _wrong_ids(configuration)]
     warnings += [f"{path}: {warning}" for warning in _doubtful(configuration)]
     return configuration
+
+
+def _readable(raw: Mapping[str, Any]) -> Configuration:
+    """Those graphs, rules and operators that can be read by themselves."""
+
+    def kept(part: dict[str, Any]) -> bool:
+        try:
+            Configuration.model_validate(part)
+        except ValidationError:
+            return False
+        return True
+
+    graphs, rules = raw.get("graphs"), raw.get("reviews")
+    graphs = graphs if isinstance(graphs, dict) else {}
+    rules = rules if isinstance(rules, list) else []
+    whole: dict[str, Any] = {
+        "graphs": {name: one for name, one in graphs.items() if kept({"graphs": {name: one}})},
+        "reviews": [one for one in rules if kept({"reviews": [one]})],
+    }
+    if kept({"operators": raw.get("operators", {})}):
+        whole["operators"] = raw.get("operators", {})
+    return Configuration.model_validate(whole)
+
+
+def _of_no_graph(configuration: Configuration, raw: Mapping[str, Any]) -> Iterator[str]:
+    """Rules that can never match: what they were meant for, nobody may decide."""
+    written = raw.get("graphs")
+    known = written if isinstance(written, dict) else {}
+    for number, rule in enumerate(configuration.reviews, 1):
+        if rule.graph is not None and rule.graph not in known:
+            names = f"Configured are: {', '.join(known)}." if known else "None is configured."
+            yield f"reviews[{number}].graph: there is no graph called {clean(rule.graph)}. {names}"
 
 
 def _read_secrets(raw: dict[str, Any], path: Path, mistakes: list[str]) -> None:
@@ -365,8 +406,6 @@ def _doubtful(configuration: Configuration) -> Iterator[str]:
     for number, rule in enumerate(configuration.reviews, 1):
         if rule.approvers.is_empty():
             yield f"reviews[{number}]: it names no approvers, so nobody may decide."
-        if rule.graph is not None and rule.graph not in configuration.graphs:
-            yield f"reviews[{number}].graph: there is no graph called {clean(rule.graph)}."
     operators = configuration.operators
     if operators.is_empty() and operators.channel is None:
         yield "operators: nobody is told when something needs a hand; name users or a channel."
@@ -392,5 +431,33 @@ def _sentence(problem: Any) -> str:
         return "this key is missing; add it."
     if kind == "literal_error":
         return f"write {context.get('expected', 'one of the allowed words')}."
+    if kind in _WRITE:
+        return _WRITE[kind]
+    if kind.startswith(("greater_than", "less_than")):
+        bound = next(iter(context.values()), "")
+        way = "at least" if kind.startswith("greater") else "at most"
+        return f"write a number of {way} {bound}."
     message = clean(str(problem["msg"])).removeprefix("Value error, ")
     return message if message.endswith(".") else f"{message}."
+
+
+_LIST: Final = 'write a list, such as ["C0LOANS"].'
+_TABLE: Final = "write a table, with a key and a value in each line."
+_NUMBER: Final = "write a number."
+_WHOLE: Final = "write a whole number."
+_TRUTH: Final = "write true or false."
+_WRITE: Final = {
+    "tuple_type": _LIST,
+    "list_type": _LIST,
+    "string_type": 'write text, in "quotes".',
+    "dict_type": _TABLE,
+    "model_type": _TABLE,
+    "model_attributes_type": _TABLE,
+    "int_type": _WHOLE,
+    "int_parsing": _WHOLE,
+    "int_from_float": _WHOLE,
+    "float_type": _NUMBER,
+    "float_parsing": _NUMBER,
+    "bool_type": _TRUTH,
+    "bool_parsing": _TRUTH,
+}

@@ -23,6 +23,8 @@ from bot.slack import Slack
 from bot.supervision import show_life
 from bot.wishes import Wishes
 from checkpoints.database import Database
+from checkpoints.errors import SaysoError
+from graphs import holding
 from graphs.ports import Fetch, no_fetch
 from graphs.registry import Registry
 from graphs.runner import Limits, Runner
@@ -76,6 +78,7 @@ class Worker:
             team = asking.result().team
         loaded = app.registry_of(self._settings)
         serving = Serving(loaded.specs, loaded.loaded, loaded.problems, [LOCAL_TEAM])
+        await self._release(serving)
         runner = self._runner(serving, team)
         async with self._duties(serving, team) as duties:
             running = asyncio.create_task(runner.run(), name="runner")
@@ -90,6 +93,14 @@ class Worker:
                 if duty.done():
                     duty.result()
         log.info("stopped")
+
+    async def _release(self, serving: Serving) -> None:
+        wish = Wishes(self._settings.configuration.operators)
+        try:
+            for thread_id in await holding.release_allowed(self._database, serving, wish=wish):
+                log.info("released: its types may be loaded now", thread=thread_id)
+        except SaysoError as error:  # the database may be away; a person can still let them go on
+            log.warning("held threads were not looked at", why=str(error))
 
     def _runner(self, serving: Serving, team: str) -> Runner:
         environment = self._settings.environment

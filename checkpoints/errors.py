@@ -21,6 +21,7 @@ driver's error, where there is one, is kept as the cause.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -138,8 +139,15 @@ class BlockedType(SaysoError):
         lines = ", ".join(f'"{name}"' for name in names)
         super().__init__(
             f"The stored state holds types that may not be loaded. "
-            f"If they are yours, add `types = [{lines}]` to the graph in sayso.toml."
+            f"If they are yours, add `types = [{lines}]` to the graph in sayso.toml and start the "
+            "worker again."
         )
+
+    @staticmethod
+    def names_in(text: str) -> frozenset[str]:
+        """The names in the words of such an error; none where they are another's."""
+        found = re.search(r"`types = \[(.*?)\]`", text)
+        return frozenset(re.findall(r'"([^"]+)"', found[1])) if found else frozenset()
 
 
 class WrongLoop(SaysoError):

@@ -4,6 +4,8 @@ SaysoError (checkpoints.errors)
 ├── GraphNotLoaded     the name in the configuration leads to no graph
 ├── UnknownGraph       no graph of that name is configured
 ├── UnknownThread      no thread has that id
+├── AmbiguousThread    several threads begin like that
+├── KeyTaken           the key has started another thread
 ├── UnknownReview      no review has that id
 ├── FileRefused        a file of the chat could not be had; ``reason`` is a clause
 └── LoopStuck          a node blocks the loop that all graphs share
@@ -38,6 +40,25 @@ class UnknownThread(SaysoError):
     def __init__(self, thread_id: str) -> None:
         self.thread_id = thread_id
         super().__init__(f"There is no thread {thread_id}. `sayso threads list` shows all.")
+
+
+class AmbiguousThread(SaysoError):
+    """Several threads begin like that; write more of the id."""
+
+    def __init__(self, said: str, ids: tuple[str, ...]) -> None:
+        self.ids = ids
+        super().__init__(f"Several threads begin with {said}: {', '.join(ids)}. Write more of it.")
+
+
+class KeyTaken(SaysoError):
+    """The key has started a thread of another graph or with another input; nothing was started."""
+
+    def __init__(self, key: str, thread_id: str, graph: str) -> None:
+        self.thread_id = thread_id
+        super().__init__(
+            f"The key {key} has started thread {thread_id} of graph {graph} with another input "
+            "or graph. Nothing was started; use another key."
+        )
 
 
 class UnknownReview(SaysoError):

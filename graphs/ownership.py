@@ -134,7 +134,8 @@ class Owner:
             logger.info("thread.lost")
         except (BlockedType, LostCheckpoint) as unreadable:
             logger.error("thread.held", why=str(unreadable))
-            await self._aside(run, "held", str(unreadable))
+            on = f"`sayso threads retry {lease.thread_id}` lets the thread go on."
+            await self._aside(run, "held", f"{unreadable} {on}")
         except Cut:
             await self._hand_back(run, 0.0)
         except (DatabaseAway, LockTimeout) as error:

@@ -33,7 +33,7 @@ from checkpoints.database import Connection, Database, Row, queries
 from checkpoints.errors import Conflict
 from checkpoints.text import clean, clean_json
 from graphs import audit, mailbox, ports, reviews
-from graphs.errors import UnknownThread
+from graphs.errors import AmbiguousThread, UnknownThread
 from graphs.messages import FileRef as FileRef
 from graphs.messages import Message as Message
 from graphs.plain import written
@@ -253,6 +253,26 @@ async def find(connection: Connection | Database, thread_id: str) -> Thread | No
     """The thread as it stands now, or None."""
     rows = await _read(connection, ids=[thread_id])
     return rows[0] if rows else None
+
+
+async def resolve(connection: Connection | Database, said: str) -> str:
+    """The id of the thread that a person means by its id, its number, or how its id begins.
+
+    Raises:
+        UnknownThread, AmbiguousThread
+    """
+    rows = await connection.fetch(SQL.resolve, clean(said))
+    if not rows:
+        raise UnknownThread(said)
+    if len(rows) > 1 and rows[0]["id"] != said and not rows[0]["by_number"]:
+        raise AmbiguousThread(said, tuple(row["id"] for row in rows))
+    return str(rows[0]["id"])
+
+
+async def was_given(connection: Connection | Database, thread_id: str, input: JSON) -> bool:  # noqa: A002
+    """Whether the thread was started with this very input."""
+    body = await connection.fetchval(SQL.given, thread_id)
+    return body is not None and body.get("input") == written(input)
 
 
 async def list_(

@@ -76,3 +76,22 @@ from sayso.mailbox
 where thread_id = $1
   and body ? 'message'
 order by id;
+
+-- name: resolve
+-- The threads that a person may mean: by id, by number, or by how the id begins.
+select id, number::text = $1 as by_number
+from sayso.threads
+where id = $1
+  or number::text = $1
+  or (length($1) >= 4 and starts_with(id, $1))
+order by id = $1 desc, by_number desc, created_at desc
+limit 5;
+
+-- name: given
+-- What a thread was started with.
+select body
+from sayso.mailbox
+where thread_id = $1
+  and kind = 'start'
+order by id
+limit 1;

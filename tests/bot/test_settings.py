@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import NotConfigured, SettingsWrong
-from bot.settings import load, secret
+from bot.settings import examined, load, secret
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -169,11 +169,37 @@ def test_the_model_of_the_environment_is_that_of_graphs_that_name_none(tmp_path:
 
 
 def test_a_misspelt_variable_and_a_rule_for_nobody_are_warnings(tmp_path: Path) -> None:
-    environ = written(tmp_path, '[[reviews]]\ngraph = "loan"\n')
+    environ = written(tmp_path, '[graphs.loan]\npath = "a:b"\n[[reviews]]\ngraph = "loan"\n')
     text = "\n".join(load(environ | {"SAYSO_PORTS": "1"}).warnings)
     assert "Did you mean SAYSO_PORT?" in text
     assert "nobody may decide" in text
-    assert "there is no graph called loan" in text
+
+
+def test_what_can_be_read_is_there_beside_the_mistakes(tmp_path: Path) -> None:
+    environ = written(
+        tmp_path,
+        """
+        [graphs.good]
+        path = "a:b"
+        [graphs.bad]
+        path = "a:b"
+        channels = "C0LOANS"
+        [[reviews]]
+        graph = "good"
+        quorum = "two"
+        [[reviews]]
+        graph = "bad"
+        [[reviews]]
+        graph = "lona"
+        """,
+    )
+    settings, wrong = examined(environ)
+    text = "\n".join(wrong)
+    assert set(settings.configuration.graphs) == {"good"}
+    assert 'graphs.bad.channels: write a list, such as ["C0LOANS"].' in text
+    assert "reviews[1].quorum: write a whole number." in text
+    assert "there is no graph called lona. Configured are: good, bad." in text
+    assert len(wrong) == 3
 
 
 def test_an_empty_variable_is_the_same_as_none(tmp_path: Path) -> None:

@@ -1,0 +1,93 @@
+"""Why something was refused at the command line: what Slack's cards say, for a terminal.
+
+There are ids and no names here: without Slack nobody can be asked what an id is called, and
+whoever types `--as` needs the id.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from graphs import votes
+from graphs.policy import Reason, Refusal
+from graphs.reviews import Review
+from graphs.specs import People
+from graphs.threads import Status
+
+NOTHING: Final = "Nothing was changed."
+_SAID: Final = {
+    "approve": "approved",
+    "approve_with_conditions": "approved with conditions",
+    "reject": "rejected",
+    "ask_for_changes": "sent back for changes",
+    "changes": "sent back for changes",
+}
+_BECAUSE: Final = {
+    Reason.CANNOT_CHECK: "Sayso could not check who you are: Slack does not say who {user} is.",
+    Reason.REQUESTER: "{user} asked for this and may not decide it.",
+    Reason.GUEST: "{user} is a guest, and guests may not do this.",
+    Reason.OTHER_ORGANISATION: "{user} belongs to another organisation.",
+    Reason.DEACTIVATED: "The account of {user} is deactivated.",
+    Reason.BOT: "{user} is an app and not a person.",
+    Reason.NOBODY_MAY: "Nobody may decide this: no rule in sayso.toml names anybody for it.",
+}
+
+
+def not_counted(result: votes.VoteResult, review: Review, user: str) -> str | None:
+    """Why the vote did not count, None where it did."""
+    match result:
+        case votes.Counted() | votes.Decided():
+            return None
+        case votes.AlreadyDecided():
+            who = f"You ({user}) decided" if result.by == user else f"{result.by} decided"
+            when = f"{result.at:%Y-%m-%d %H:%M} UTC" if result.at else "before"
+            said = f"{who} this already, at {when}: {_SAID.get(result.verb, result.outcome)}."
+        case votes.AlreadyVoted():
+            said = f"You ({user}) voted already: {_SAID.get(result.verb, result.verb)}."
+        case votes.Superseded():
+            said = f"The question has changed; revision {result.revision} stands now."
+        case votes.Expired():
+            said = "It is too late: the time to decide this is over."
+        case votes.Withdrawn():
+            said = "The question is not asked any more."
+        case votes.Held():
+            said = (
+                f"Its thread is {result.mark}. `sayso threads retry {review.thread_id}` lets it "
+                "go on."
+            )
+        case votes.BadAnswer():
+            said = result.message
+        case votes.Unknown():
+            said = f"There is no review {result.review_id}."
+        case votes.Refused():
+            rule = result.rule or review.rule
+            said = _because(result.reason, user, rule.approvers if rule else None)
+    return f"{said} {NOTHING}"
+
+
+def may_not_retry(user: str, refusal: Refusal, operators: People) -> str:
+    """Why the person may not let a thread go on."""
+    return f"{_because(refusal.reason, user, operators)} {NOTHING}"
+
+
+def no_retry(status: Status, operators: People, *, may_unpark: bool) -> str:
+    """Why trying again is not possible now."""
+    if status in (Status.HELD, Status.PARKED) and not may_unpark:
+        return f"The thread is {status}. That is for {_names(operators)}. {NOTHING}"
+    return f"The thread is {status}, so there is nothing to try again. {NOTHING}"
+
+
+def _because(reason: Reason, user: str, people: People | None) -> str:
+    if reason is Reason.NOT_ALLOWED:
+        return f"{user} may not do this. It is for {_names(people)}."
+    return _BECAUSE[reason].format(user=user)
+
+
+def _names(people: People | None) -> str:
+    """ "U0ALICE, U0DANA or somebody in S0CREDIT"."""
+    users = list(people.users) if people else []
+    groups = [f"somebody in {group}" for group in people.groups] if people else []
+    named = users + groups
+    if not named:
+        return "nobody that sayso.toml names"
+    return " or ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
