@@ -17,15 +17,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, TypeAlias
 
-from langgraph.graph import StateGraph
-from langgraph.pregel import Pregel
-
 from graphs.errors import GraphNotLoaded, UnknownGraph
+from graphs.factories import Graph as Graph
+from graphs.factories import NotAGraph, graph_of, line_of
 from graphs.messages import Message
 from graphs.reviews import Audience
 from graphs.specs import GraphSpec
+from graphs.storable import unstorable
 
-Graph: TypeAlias = Pregel[Any, Any, Any, Any]
+OURS: Final = ("bot", "graphs", "memory", "checkpoints")
+_JAVASCRIPT: Final = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx")
+
 Intake: TypeAlias = Callable[[Message], tuple[Any, str | None]]
 """A pure function: a message to (the graph's input, the customer's name or id, if any)."""
 
@@ -100,15 +102,14 @@ def load(name: str, spec: GraphSpec, base: Path) -> LoadedGraph:
     Raises:
         GraphNotLoaded: with one clause that says why.
     """
-    found = _attribute(name, spec.path, base)
-    if isinstance(found, StateGraph):
-        try:
-            found = found.compile(name=name)
-        except Exception as error:
-            raise GraphNotLoaded(name, f"it does not compile: {_line(error)}") from error
-    if not isinstance(found, Pregel):
-        kind = type(found).__name__
-        raise GraphNotLoaded(name, f"{spec.path} is a {kind}, not a LangGraph graph")
+    held = _attribute(name, spec.path, base)
+    try:
+        found = graph_of(held, name, spec.path, spec.config)
+    except NotAGraph as reason:
+        raise GraphNotLoaded(name, str(reason)) from reason
+    problem = unstorable(found, spec.types)
+    if problem is not None:
+        raise GraphNotLoaded(name, problem)
     intake = _attribute(name, spec.intake, base) if spec.intake else default_intake(found)
     if not callable(intake):
         raise GraphNotLoaded(name, f"its intake {spec.intake} is not a function")
@@ -130,12 +131,21 @@ def default_intake(graph: Graph) -> Intake:
 
 def _attribute(name: str, path: str, base: Path) -> Any:
     where, _, attribute = path.rpartition(":")
+    if where.endswith(_JAVASCRIPT):
+        raise GraphNotLoaded(name, f"{where} is JavaScript; only graphs in Python can be run")
     try:
         module = (
             _from_file(where, base) if where.endswith(".py") else importlib.import_module(where)
         )
     except (Exception, SystemExit) as error:
-        raise GraphNotLoaded(name, f"{where} cannot be imported: {_line(error)}") from error
+        taken = _taken(error)
+        if taken is not None:
+            why = (
+                f"{where} needs a package called {taken}, and that is a package of Sayso itself; "
+                f"rename yours, or name a file in it (./{taken}/file.py) that imports nothing of it"
+            )
+            raise GraphNotLoaded(name, why) from error
+        raise GraphNotLoaded(name, f"{where} cannot be imported: {line_of(error)}") from error
     value: Any = module
     for part in attribute.split("."):
         if not hasattr(value, part):
@@ -186,6 +196,12 @@ def module_name(where: str, base: Path) -> str:
     return "sayso_" + re.sub(r"\W+", "_", path.removesuffix(".py")).strip("_")
 
 
-def _line(error: BaseException) -> str:
-    text = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {text[0][:200]}" if text else type(error).__name__
+def _taken(error: BaseException) -> str | None:
+    """The package of ours that was found where a package of the user was looked for."""
+    looked_for = ""
+    if isinstance(error, ImportError):
+        looked_for = error.name or ""
+    elif isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
+        looked_for = error.obj.__name__
+    top = looked_for.partition(".")[0]
+    return top if top in OURS else None
