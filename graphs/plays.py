@@ -168,6 +168,7 @@ async def _play(side: Side, order: Order) -> Played:
     planned = plan(await read(graph, config, seen), rows)
     checkpoints: dict[int, str] = {}
     drained = False
+    before = seen.values if planned.do == "answers" else None
     if planned.do != "settle":
         broke = None
         reached("run.before")
@@ -187,7 +188,9 @@ async def _play(side: Side, order: Order) -> Played:
         head=head,
         next=tuple(seen.next),
         broke=broke,
-        outcome=None if (asked or broke or seen.next) else outcome_of(order.loaded, seen.values),
+        outcome=None
+        if (asked or broke or seen.next)
+        else outcome_of(order.loaded, seen.values, before),
         checkpoints=checkpoints,
         drained=drained,
     )

@@ -19,10 +19,12 @@ from graphs.feeding import State
 from graphs.plain import digest, plain
 from graphs.registry import Graph, LoadedGraph
 from graphs.reviews import Asked
-from graphs.templates import fill
+from graphs.templates import fill, in_words, name_in_words
 
 MAX_ERROR_CHARACTERS: Final = 1_000
 MAX_OUTCOME_CHARACTERS: Final = 3_000
+CHANGED_KEYS: Final = 5  # of the state, in an outcome that nobody worded
+CHANGED_CHARACTERS: Final = 100
 
 
 @dataclass(frozen=True)
@@ -152,8 +154,11 @@ def stored_error(seen: StateSnapshot) -> Broke | None:
     return None
 
 
-def outcome_of(loaded: LoadedGraph, values: Any) -> str | None:
-    """What came of it: the graph's template over the final state, else the last AI message."""
+def outcome_of(loaded: LoadedGraph, values: Any, before: Any = None) -> str | None:
+    """What came of it: the graph's template over the final state, else the last AI message.
+
+    Without either: what changed in the state after the answer, where `before` is the state then.
+    """
     if loaded.spec.outcome:
         try:
             return clean(fill(loaded.spec.outcome, plain(values)))[:MAX_OUTCOME_CHARACTERS] or None
@@ -162,7 +167,20 @@ def outcome_of(loaded: LoadedGraph, values: Any) -> str | None:
     messages = values.get("messages") if isinstance(values, Mapping) else None
     last = messages[-1] if isinstance(messages, list) and messages else None
     if getattr(last, "type", None) != "ai":
-        return None
+        return _changed(plain(before), plain(values))
     text = getattr(last, "text", "")
     text = text() if callable(text) else text
     return clean(str(text))[:MAX_OUTCOME_CHARACTERS] or None
+
+
+def _changed(before: Any, after: Any) -> str | None:
+    if not (isinstance(before, Mapping) and isinstance(after, Mapping) and before):
+        return None
+    changed = [name for name, value in after.items() if before.get(name) != value]
+    told = [
+        f"{name_in_words(str(name))}: {in_words(after[name])[:CHANGED_CHARACTERS]}"
+        for name in changed[:CHANGED_KEYS]
+    ]
+    if left := len(changed) - len(told):
+        told.append(f"and {left:,} more")
+    return clean("; ".join(told))[:MAX_OUTCOME_CHARACTERS].rstrip(".") + "." if told else None

@@ -103,6 +103,22 @@ async def log_of(here: House, thread_id: str) -> list[str]:
     return list(found.get("log", []))
 
 
+async def test_a_graph_without_words_for_its_outcome_tells_what_changed_after_the_answer(
+    house: Callable[..., House],
+) -> None:
+    here = house(loaded("loan", loan()))
+    async with here.working():
+        thread_id = await here.start("loan")
+        await here.until(thread_id, "paused")
+        (review,) = await here.open_reviews(thread_id)
+        await here.vote(review.id, {"decision": "approve", "note": None}, revision=1)
+        done = await here.until(thread_id, "done")
+    told = done.outcome or ""
+    assert "By: Alice" in told
+    assert "Risk" not in told
+    assert told.endswith(".")
+
+
 async def test_a_thread_pauses_for_a_person_and_resumes_with_exactly_the_answer(
     house: Callable[..., House],
 ) -> None:
