@@ -362,6 +362,7 @@ def poster_of(
         slack,
         Renderings(settings.configuration.graphs, policy, known),
         members=known.members,
+        in_channel=known.in_channel,
         tell_operators=Wishes(policy.operators).tell_operators,
         posted=posted,
         pace=Pace(hold_off_seconds=settings.environment.hold_off_seconds),

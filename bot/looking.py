@@ -216,10 +216,11 @@ class Looking:
         return row, thread.ended_at is not None
 
     async def _link(self, review_id: int, user: str) -> str:
-        """Where this person finds the card of a review; empty where Slack does not say."""
-        for shown in await posts.shown_at(self._house.database, posts.CARD, str(review_id)):
-            theirs = shown.place == user or not (shown.channel or "D").startswith("D")
-            if shown.channel and shown.ts and theirs:
+        """To the person's own card if there is one, else to the one in the channel."""
+        found = await posts.shown_at(self._house.database, posts.CARD, str(review_id))
+        for shown in sorted(found, key=lambda one: one.place != user):
+            others = shown.place.startswith(("U", "W")) and shown.place != user
+            if shown.channel and shown.ts and not others:
                 return await self._permalink(shown.channel, shown.ts)
         return ""
 

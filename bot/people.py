@@ -9,6 +9,7 @@ that the next click finds it.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -30,6 +31,9 @@ FRESH_SECONDS: Final = 60.0
 LOOK_SECONDS: Final = 1.5
 LOCAL_TEAM: Final = "local"
 _NAME_LENGTH: Final = 80
+_ASK_AGAIN_SECONDS: Final = 20.0
+_MEMBER_PAGE: Final = 1_000
+_MEMBER_PAGES: Final = 20
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,7 @@ class People:
         self._slack = slack
         self.team = team
         self._afterwards = afterwards
+        self._channels: dict[str, tuple[float, frozenset[str] | None]] = {}
         self._fetches: dict[str, asyncio.Task[None]] = {}
 
     async def person(
@@ -87,6 +92,21 @@ class People:
         if not row or row[0]["age"] > FRESH_SECONDS:
             return None
         return frozenset(row[0]["members"])
+
+    async def in_channel(self, channel: str) -> frozenset[str] | None:
+        """Who reads the channel now; None where that cannot be found out."""
+        if self._slack is None:
+            return None
+        at, inside = self._channels.get(channel, (-FRESH_SECONDS, None))
+        if time.monotonic() - at < (FRESH_SECONDS if inside is not None else _ASK_AGAIN_SECONDS):
+            return inside
+        try:
+            inside = await self._read_channel(self._slack, channel)
+        except SlackFailed as error:
+            log.warning("could not read who is in a channel", channel=channel, error=error.error)
+            inside = None
+        self._channels[channel] = (time.monotonic(), inside)
+        return inside
 
     async def names(
         self, connection: Connection | Database, users: Iterable[str]
@@ -206,6 +226,24 @@ class People:
             raise SlackUnknown("usergroups.users.list", "no_such_answer")
         members = [str(member) for member in users]
         await self._database.execute(SQL.keep_group, self.team, group, members)
+
+    async def _read_channel(self, slack: Slack, channel: str) -> frozenset[str] | None:
+        inside: set[str] = set()
+        more: dict[str, Any] = {}
+        for _ in range(_MEMBER_PAGES):
+            answer = await slack.call(
+                "conversations.members", channel=channel, limit=_MEMBER_PAGE, **more
+            )
+            members = answer.get("members")
+            if not isinstance(members, list):
+                raise SlackUnknown("conversations.members", "no_such_answer")
+            inside |= {str(member) for member in members}
+            cursor = (answer.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                return frozenset(inside)
+            more = {"cursor": str(cursor)}
+        log.warning("a channel has too many members to tell who is in it", channel=channel)
+        return None
 
     # Rows
 

@@ -52,6 +52,7 @@ _PROGRESS_UPDATES: Final = 30
 _NOTICE_UPDATES: Final = 42
 # The last of them two hours after the unknown outcome.
 _RECONCILE_ATTEMPTS: Final = 8
+_MEMBERS_AGAIN_SECONDS: Final = 30.0
 _HISTORY_PAGES: Final = 10
 _HISTORY_PAGE: Final = 100
 
@@ -95,6 +96,7 @@ class Poster:
         render: Render,
         *,
         members: Callable[[str], Awaitable[frozenset[str] | None]],
+        in_channel: Callable[[str], Awaitable[frozenset[str] | None]],
         tell_operators: TellOperators,
         posted: Posted | None = None,
         pace: Pace | None = None,
@@ -103,6 +105,7 @@ class Poster:
         self._slack = slack
         self._render = render
         self._members = members
+        self._in_channel = in_channel
         self._tell_operators = tell_operators
         self._posted = posted
         self._pace = pace or Pace()
@@ -239,7 +242,8 @@ class Poster:
     async def _send(self, post: Post, begun: float) -> bool:
         """Make one post equal to what is wanted; True when a new message was posted.
 
-        1. A group's post becomes one for each of its members.
+        1. A group's post becomes one for each of its members, and one for a person who reads the
+           channel where the same stands is not sent.
         2. A post that was tried and has no message is looked for before anything is sent.
         3. Render from the rows; what is shown already needs no request.
         4. Look at the claim's age, then send.
@@ -247,6 +251,8 @@ class Poster:
         """
         if post.place.startswith("S"):
             await self._spread(post)
+            return False
+        if await self._stands_elsewhere(post):
             return False
         try:
             channel = post.channel or await self._channel(post.place)
@@ -430,6 +436,21 @@ class Poster:
                     body=post.body,
                 )
             await connection.execute(posts.SQL.showed, post.id, post.wanted, None, None, None)
+
+    async def _stands_elsewhere(self, post: Post) -> bool:
+        """Whether the person reads the same in a channel, or it cannot be told yet."""
+        channel = (post.body or {}).get(posts.UNLESS_IN)
+        if channel is None or post.ts is not None or post.tried_at is not None:
+            return False
+        inside = await self._in_channel(str(channel))
+        if inside is None:
+            await self._later(post, "members of the channel not known", _MEMBERS_AGAIN_SECONDS)
+            return True
+        if post.place in inside:
+            await self._database.execute(
+                posts.SQL.showed, post.id, post.wanted, post.digest, None, None
+            )
+        return post.place in inside
 
     async def _channel(self, place: str) -> str:
         if not place.startswith(("U", "W")):

@@ -30,6 +30,9 @@ NOTICE: Final = "notice"  # subject: what the operators have to know
 WORD: Final = "word"  # subject: whatever it answers; a few sentences, fixed when they were wanted
 HOME: Final = "home"  # subject: a person
 
+# In a post's body: whoever reads this channel is shown the subject there, and not once more.
+UNLESS_IN: Final = "unless_in"
+
 
 # In an outcome's body: the failure it told of, and that the thread has gone on since.
 FAILED: Final = "failed"

@@ -39,9 +39,12 @@ class Renderings:
     async def __call__(self, connection: Connection, post: Post) -> Payload | None:
         """Render a post; None when there is nothing to show."""
         if post.kind == posts.CARD:
-            return cards.render(
-                await self.card(connection, int(post.subject), row=post.wanted, ping=not post.ts)
-            )
+            view = await self.card(connection, int(post.subject), row=post.wanted, ping=not post.ts)
+            aside = post.ts is None and posts.UNLESS_IN in (post.body or {})
+            # Nobody needs a direct message about what was decided before it could be sent.
+            if aside and view.status is not views.Status.OPEN:
+                return None
+            return cards.render(view)
         if post.kind == posts.PROGRESS:
             return notices.progress(await self.progress(connection, post.subject, row=post.wanted))
         if post.kind == posts.ASK:

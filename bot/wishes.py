@@ -2,8 +2,9 @@
 
 `Wishes` is the function that settle and decide call inside their transactions
 (`graphs.ports.Wish`). It turns "this review has a card" into rows: one for each place where the
-card stands. What is already shown somewhere is shown anew there and nowhere else, so that a later
-change of the rules moves no card.
+card stands: the rule's channel, and the direct messages of each approver who does not read that
+channel (the poster finds out; a group's post is spread over its members). What is already shown
+somewhere is shown anew there and nowhere else, so that a later change of the rules moves no card.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from bot import conversations, posts
 from checkpoints.database import Connection
 from graphs import ports, reviews, threads
-from graphs.specs import Operators, Rule
+from graphs.specs import Operators
 from graphs.threads import Status, Thread
 
 
@@ -54,8 +55,17 @@ class Wishes:
         if await posts.again(connection, posts.CARD, subject):
             return
         review = await reviews.get(connection, int(subject))
-        for place in _places(review.rule) or list(self._operators_places()):
-            await posts.want(connection, posts.CARD, subject, place)
+        rule = review.rule
+        approvers = [*rule.approvers.users, *rule.approvers.groups] if rule is not None else []
+        if rule is None or rule.channel is None:
+            for place in approvers or self._operators_places():
+                await posts.want(connection, posts.CARD, subject, place)
+            return
+        await posts.want(connection, posts.CARD, subject, rule.channel)
+        for place in approvers:
+            if place != review.requester or rule.requester_may_decide:
+                elsewhere = {posts.UNLESS_IN: rule.channel}
+                await posts.want(connection, posts.CARD, subject, place, body=elsewhere)
 
     async def _in_conversation(
         self,
@@ -111,12 +121,3 @@ def _failed(thread: Thread) -> dict[str, object] | None:
 
 
 _SET_ASIDE = (Status.CANCELLED, Status.HELD, Status.PARKED)
-
-
-def _places(rule: Rule | None) -> list[str]:
-    """The rule's channel, else each approver's direct messages (a group's post is spread)."""
-    if rule is None:
-        return []
-    if rule.channel is not None:
-        return [rule.channel]
-    return [*rule.approvers.users, *rule.approvers.groups]

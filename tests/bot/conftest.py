@@ -155,6 +155,7 @@ async def desk(database_url: str, tmp_path: Path) -> AsyncIterator[Desk]:
                 client,
                 Renderings(settings.configuration.graphs, policy, known),
                 members=known.members,
+                in_channel=known.in_channel,
                 tell_operators=Wishes(policy.operators).tell_operators,
                 pace=Pace(claim_seconds=5, call_seconds=1, hold_off_seconds=0.1, post_seconds=0.0),
             )

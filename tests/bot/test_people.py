@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bot.afterwards import Afterwards
 from bot.people import People, identify, team_of
 from graphs.policy import Reason, may_decide
@@ -99,3 +101,20 @@ async def test_an_answer_that_names_nobody_is_not_kept_as_a_member(desk: Desk) -
         )
         == 0
     )
+
+
+async def test_who_is_in_a_channel_is_read_page_by_page_and_kept_for_a_minute(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.people._MEMBER_PAGE", 2)
+    known = people(desk)
+    inside = await known.in_channel("C0CREDIT")
+    assert inside is not None
+    assert {"U0ALICE", "U0DANA", "U0OSCAR"} <= inside
+    before = len(desk.slack.calls)
+    assert await known.in_channel("C0CREDIT") == inside
+    assert len(desk.slack.calls) == before
+    assert await known.in_channel("C0NOWHERE") is None
+    monkeypatch.setattr("bot.people._MEMBER_PAGES", 1)
+    assert await people(desk).in_channel("C0CREDIT") is None
+    assert await people(desk, slack=False).in_channel("C0CREDIT") is None

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from bot import posts
+import pytest
+
+from bot import app, posts
+from bot.looking import Looking
+from bot.people import identify
 from bot.posting import Pace
 from bot.wishes import Wishes
 from checkpoints.database import Database
@@ -15,7 +19,11 @@ from tests.bot.conftest import Desk, until
 
 async def rows(database: Database, kind: str = posts.CARD) -> list[dict[str, object]]:
     """The posts of a kind as they stand."""
-    found = await database.fetch("select * from sayso.posts where kind = $1 order by place", kind)
+    found = await database.fetch(
+        """select * from sayso.posts where kind = $1 and not coalesce(body ? 'unless_in', false)
+           order by place""",
+        kind,
+    )
     return [dict(row) for row in found]
 
 
@@ -116,7 +124,8 @@ async def test_a_channel_that_cannot_be_read_leaves_no_surplus_elsewhere(desk: D
         metadata={"event_type": "sayso_post", "event_payload": {"id": str(row["id"])}},
     )
     await desk.database.execute(
-        "update sayso.posts set reconcile_at = now() where subject = $1", str(review_id)
+        "update sayso.posts set reconcile_at = now() where subject = $1 and ts is not null",
+        str(review_id),
     )
     assert sum([await desk.poster.reconcile(), await desk.poster.reconcile()]) == 1
     assert [one["ts"] for one in desk.slack.messages("C0CREDIT")] == [row["ts"]]
@@ -139,7 +148,7 @@ async def test_a_post_that_was_refused_after_an_unknown_send_is_looked_for_first
         "update sayso.posts set ts = null, shown = 0, tried_at = now() where kind = 'card'"
     )
     # As if the first send, whose outcome is not known, were not in the history yet.
-    (claimed,) = await desk.database.fetch("select * from sayso.posts where kind = 'card'")
+    (claimed,) = await rows(desk.database)
     await desk.poster._park(posts.post(claimed), "restricted_action")
     for _ in range(3):
         await due_now(desk.database)
@@ -289,6 +298,82 @@ async def test_a_rule_without_a_channel_sends_the_card_to_each_approver(desk: De
     for name in ("ERIN", "ALICE", "DANA"):
         assert len(desk.slack.messages(f"D0{name}")) == 1, name
     assert desk.slack.messages("C0CREDIT") == []
+
+
+async def moved_out(desk: Desk, *users: str) -> None:
+    """Take these people out of #credit."""
+    stay = ["U0ALICE", "U0DANA", "U0ERIN", "U0CHARLIE", "U0BOB", "U0OSCAR", "U0SAYSO"]
+    await desk.slack.act(
+        "channel", channel="C0CREDIT", members=[user for user in stay if user not in users]
+    )
+
+
+def posted(desk: Desk, place: str) -> int:
+    """How many messages stand there; direct messages come into being with the first."""
+    return len(desk.slack.messages(place)) if place in desk.slack.workspace.channels() else 0
+
+
+RULE = Rule(
+    graph="loan",
+    channel="C0CREDIT",
+    approvers=People(users=("U0ERIN", "U0BOB"), groups=("S0CREDIT",)),
+)
+
+
+async def test_an_approver_who_is_not_in_the_channel_gets_the_card_as_a_direct_message(
+    desk: Desk,
+) -> None:
+    await moved_out(desk, "U0ERIN", "U0DANA", "U0BOB")
+    review_id = await desk.review(rule=RULE)
+    await desk.post_all()
+    places = ("C0CREDIT", "D0ERIN", "D0DANA", "D0ALICE", "D0BOB")
+    assert [posted(desk, place) for place in places] == [1, 1, 1, 0, 0]
+
+    workspace = await identify(desk.database, desk.client)
+    async with app.house_of(desk.settings, desk.database, desk.client, workspace) as house:
+        # The link to a card leads to one that the person can read.
+        for user, where in (("U0ALICE", "C0CREDIT"), ("U0DANA", "D0DANA")):
+            assert f"/{where}/" in await Looking(house)._link(review_id, user)
+
+    (card,) = desk.slack.messages("D0DANA")
+    await desk.slack.click("U0DANA", channel="D0DANA", ts=card["ts"], label="Approve")
+    assert (await reviews.get(desk.database, review_id)).status == "decided"
+    await due_now(desk.database)
+    await desk.post_all()
+    assert [posted(desk, place) for place in places] == [1, 1, 1, 0, 0]
+    for place in places[:3]:
+        assert "Approved." in str(desk.slack.messages(place)[0]["blocks"]), place
+
+
+async def test_who_is_in_the_channel_is_asked_once_and_again_when_slack_did_not_say(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await moved_out(desk, "U0ERIN")
+    await desk.slack.misbehave(server_error={"method": "conversations.members", "n": 1})
+    await desk.review(rule=RULE)
+    await desk.post_all()
+    assert (posted(desk, "C0CREDIT"), posted(desk, "D0ERIN")) == (1, 0)
+    monkeypatch.setattr("bot.people._ASK_AGAIN_SECONDS", 0.0)
+    await due_now(desk.database)
+    await desk.post_all()
+    assert posted(desk, "D0ERIN") == 1
+    calls = [one for one in desk.slack.calls if one["method"] == "conversations.members"]
+    assert len(calls) == 2
+
+
+async def test_what_was_decided_before_it_was_known_who_is_in_the_channel_disturbs_nobody(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await moved_out(desk, "U0ERIN")
+    await desk.slack.misbehave(server_error={"method": "conversations.members", "n": 1})
+    await desk.review(rule=RULE)
+    await desk.post_all()
+    (card,) = desk.slack.messages("C0CREDIT")
+    await desk.slack.click("U0ALICE", channel="C0CREDIT", ts=card["ts"], label="Approve")
+    monkeypatch.setattr("bot.people._ASK_AGAIN_SECONDS", 0.0)
+    await due_now(desk.database)
+    await desk.post_all()
+    assert posted(desk, "D0ERIN") == 0
 
 
 async def test_a_message_somebody_deleted_is_posted_anew(desk: Desk) -> None:

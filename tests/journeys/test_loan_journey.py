@@ -39,6 +39,27 @@ async def test_a_loan_goes_from_message_to_payment_and_everybody_is_told(running
     assert len(await running.messages("C0CREDIT")) == 1
 
 
+async def test_an_approver_outside_the_channel_decides_in_direct_messages(running: Product) -> None:
+    await running.control(
+        "channel", channel="C0CREDIT", members=["U0ALICE", "U0ERIN", "U0CHARLIE", "U0SAYSO"]
+    )
+    _, card = await ask(running)
+
+    async def sent() -> dict | None:
+        if "D0DANA" not in str(await running.state()):
+            return None
+        return next(iter(await running.messages("D0DANA")), None)
+
+    direct = await until("the direct message", sent)
+    assert TITLE in everything(direct)
+    await running.click("U0DANA", "Approve", direct)
+    for message in (card, direct):
+        await running.shows(message, "Done.", "U0DANA", "reference TX-")
+    assert len(await running.transfers()) == 1
+    assert "D0ALICE" not in str(await running.state())
+    assert [len(await running.messages(place)) for place in ("C0CREDIT", "D0DANA")] == [1, 1]
+
+
 async def test_the_progress_message_shows_steps_and_is_one_message(running: Product) -> None:
     ts, card = await ask(running)
     progress = await running.message("C0LOANS", "Read the request", thread_ts=ts)
