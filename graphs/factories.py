@@ -32,7 +32,8 @@ def graph_of(found: Any, name: str, path: str, config: Mapping[str, Any]) -> Gra
 
     1. Call it, when it is a function; a coroutine is awaited on a loop of its own.
     2. Compile it, when it is a builder.
-    3. Take the savers out of its subgraphs: a run lends them ours.
+    3. Refuse subgraphs that keep their checkpoints elsewhere.
+    4. Put back which types its schemas name.
 
     Args:
         config: the configurable values, for a factory that takes a config.
@@ -51,7 +52,7 @@ def graph_of(found: Any, name: str, path: str, config: Mapping[str, Any]) -> Gra
         raise NotAGraph(f"{what} is {_kind(found)}, not a LangGraph graph")
     graph: Graph = found
     for inner_path, inner in subgraphs(graph):
-        _lend(inner_path, inner)
+        _refuse_own_saver(inner_path, inner)
     for each in (graph, *(inner for _, inner in subgraphs(graph))):
         _keep_types(each)
     return graph
@@ -138,17 +139,18 @@ def _kind(found: Any) -> str:
     return f"a {type(found).__name__}"
 
 
-def _lend(path: str, inner: Graph) -> None:
-    """Make sure that a subgraph keeps its checkpoints with ours, the only ones that are fenced."""
+def _refuse_own_saver(path: str, inner: Graph) -> None:
+    """Only our saver is fenced; a run lends it to every subgraph, whatever that was compiled with.
+
+    One in memory was there for a try. Whoever gave a subgraph another one looks for its
+    checkpoints there, and they would be in ours.
+    """
     saver = inner.checkpointer
-    if not isinstance(saver, BaseCheckpointSaver):
-        return  # None takes ours, True keeps one history with ours, False keeps none
-    if not isinstance(saver, InMemorySaver):
+    if isinstance(saver, BaseCheckpointSaver) and not isinstance(saver, InMemorySaver):
         raise NotAGraph(
             f"its subgraph {path} keeps its checkpoints in a {type(saver).__name__} of its own; "
             "compile the subgraph without a checkpointer"
         )
-    inner.checkpointer = None
 
 
 def _keep_types(graph: Graph) -> None:
