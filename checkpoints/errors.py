@@ -12,6 +12,8 @@
     │   └── NotTheOwner        a program that never was the owner tried to
     ├── LostCheckpoint         stored state names a value that is not there any more
     ├── BlockedType            stored state names a type that may not be loaded
+    ├── ExtraMissing           an optional package that was asked for is not installed
+    ├── FileNotUsable          the SQLite file of a first experiment cannot be used
     ├── WrongLoop              a synchronous call on the event loop's own thread
     └── EmbeddedFailed         the embedded Postgres did not start
 
@@ -148,6 +150,22 @@ class BlockedType(SaysoError):
         """The names in the words of such an error; none where they are another's."""
         found = re.search(r"`types = \[(.*?)\]`", text)
         return frozenset(re.findall(r'"([^"]+)"', found[1])) if found else frozenset()
+
+
+class ExtraMissing(SaysoError):
+    """An optional package is not installed; the sentence says how to install it."""
+
+    def __init__(self, package: str) -> None:
+        self.package = package
+        super().__init__(f"This needs {package}. Install it with `pip install {package}`.")
+
+
+class FileNotUsable(SaysoError):
+    """The file that should hold the checkpoints of a first experiment cannot be used."""
+
+    def __init__(self, file: Path, detail: str) -> None:
+        self.file = file
+        super().__init__(f"{file} cannot hold the checkpoints: {detail}. Name another file.")
 
 
 class WrongLoop(SaysoError):

@@ -7,6 +7,8 @@ SaysoError (checkpoints.errors)
 ├── AmbiguousThread    several threads begin like that
 ├── KeyTaken           the key has started another thread
 ├── UnknownReview      no review has that id
+├── NothingToStart     a trial of a new thread without an input
+├── NothingToAskAgain  a trial that did not fail at an answer
 ├── FileRefused        a file of the chat could not be had; ``reason`` is a clause
 └── LoopStuck          a node blocks the loop that all graphs share
 """
@@ -67,6 +69,22 @@ class UnknownReview(SaysoError):
     def __init__(self, review_id: object) -> None:
         self.review_id = review_id
         super().__init__(f"There is no review {review_id}. `sayso reviews list` shows all.")
+
+
+class NothingToStart(SaysoError):
+    """A new thread needs an input."""
+
+    def __init__(self) -> None:
+        super().__init__("Nothing of it is kept here yet. Start it with --input JSON.")
+
+
+class NothingToAskAgain(SaysoError):
+    """The thread did not fail at an answer, so that none can be taken back."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "It did not fail at an answer. Nothing was changed; leave out --ask-again to go on."
+        )
 
 
 class FileRefused(SaysoError):

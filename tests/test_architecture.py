@@ -287,7 +287,8 @@ def locked() -> dict[str, str]:
 def test_every_dependency_says_why_it_is_there() -> None:
     text = (HOUSE / "pyproject.toml").read_text("utf-8")
     without = []
-    for block in re.findall(r"^(?:dependencies|models|dev) = \[\n(.*?)^\]", text, re.M | re.S):
+    lists = r"^(?:dependencies|models|try|dev) = \[\n(.*?)^\]"
+    for block in re.findall(lists, text, re.M | re.S):
         without += [line for line in block.splitlines() if not re.search(r'",\s+# \w', line)]
     assert without == []
 

@@ -1,0 +1,315 @@
+"""A trial: one graph, one thread, one person, in one process, until it ends or the person leaves.
+
+It is the runner's little brother for a first experiment (`sayso try`). The checkpoint alone says
+where the thread is, so that it may be killed at any moment: whatever runs next reads the state
+first and goes on from there. Answers are checked before LangGraph sees them and are fed by the id
+of their interrupt, one at a time, so that each is kept as soon as it is given.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol, TypeAlias, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.errors import is_invalid_resume
+from langgraph.pregel import Pregel
+from langgraph.store.base import BaseStore
+from langgraph.types import Command, PregelTask, StateSnapshot
+
+from checkpoints.errors import SaysoError
+from checkpoints.text import clean
+from graphs import answers, inputs, questions
+from graphs.errors import NothingToAskAgain, NothingToStart
+from graphs.feeding import State
+from graphs.inputs import InputRefused
+from graphs.plain import plain
+from graphs.plays import STRICT_RESUME
+from graphs.questions import Shown
+from graphs.registry import LoadedGraph
+from graphs.reviews import Asked
+from graphs.states import MAX_ERROR_CHARACTERS, Broke, asked_of, outcome_of, read
+
+NOTHING: Final = object()
+
+Graph: TypeAlias = Pregel[Any, Any, Any, Any]
+Found: TypeAlias = Literal["new", "goes on", "another turn", "finished"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """One pending question, as a person is asked it; `count` are open in all."""
+
+    asked: Asked
+    shown: Shown
+    count: int
+
+
+@dataclass(frozen=True)
+class Rest:
+    """How the trial ended, with the outcome in words, else the last state as safe JSON."""
+
+    kind: Literal["done", "left", "failed"]
+    outcome: str | None = None
+    values: Any = None
+    broke: Broke | None = None
+
+
+class Left(Exception):
+    """The person went away while they were asked; nothing is lost."""
+
+
+class Person(Protocol):
+    """Whoever sits before the trial; both questions may raise `Left`."""
+
+    def found(self, what: Found, nodes: tuple[str, ...]) -> None:
+        """Hear where the thread stands before anything runs."""
+
+    def step(self, node: str, what: Literal["running", "done", "failed"]) -> None:
+        """See a step begin or end."""
+
+    async def answer(self, question: Question, problem: str | None) -> Any:
+        """Answer; `problem` says why the answer before could not be used."""
+
+    async def goes_on(self, nodes: tuple[str, ...]) -> bool:
+        """Say whether to go on before these nodes, where the graph has a breakpoint."""
+
+
+class Saver(Protocol):
+    """What the trial needs of a saver besides LangGraph's own interface."""
+
+    async def take_back_answer(
+        self, thread_id: str, task_id: str, checkpoint_id: str, *, namespace: str = ""
+    ) -> bool:
+        """Undo the last answer of a task that raised because of it."""
+
+
+class Trial:
+    """One thread of one graph over one saver, played for one person."""
+
+    def __init__(
+        self,
+        loaded: LoadedGraph,
+        saver: BaseCheckpointSaver[Any],
+        store: BaseStore,
+        person: Person,
+        *,
+        thread: str,
+        configurable: Mapping[str, Any],
+    ) -> None:
+        """Take the collaborators; `saver` has `take_back_answer` too."""
+        self._loaded = loaded
+        self._saver = saver
+        self._graph = _bound(loaded.graph, saver, store)
+        self._person = person
+        self._thread = thread
+        self._configurable = {
+            **{key: value for key, value in configurable.items() if not key.startswith("__")},
+            "thread_id": thread,
+        }
+
+    async def run(self, given: Any = NOTHING, *, ask_again: bool = False) -> Rest:
+        """Start the thread or go on with it, until it ends, fails, or the person leaves.
+
+        Args:
+            given: the graph's input; looked at where the thread is new, or for a further turn.
+            ask_again: drop the answer at which the thread failed, and ask for another.
+
+        Raises:
+            NothingToStart: the thread is new and there is no input.
+            InputRefused: the input does not fit the graph.
+            NothingToAskAgain: no answer made the thread fail.
+        """
+        seen, state = await self._look()
+        run_id = self._run_id(given, state)
+        if ask_again:
+            # Not a retry instead: whoever takes an answer back does not want to see it done.
+            if not (state.failed and await self._take_back(seen)):
+                raise NothingToAskAgain
+            seen, state = await self._look()
+        feed = self._first(given, run_id, seen, state)
+        problem: str | None = None
+        try:
+            while True:
+                if feed is not NOTHING:
+                    broke = await self._play(feed, run_id, seen)
+                    seen, state = await self._look()
+                    problem = None
+                    if broke is not None:
+                        if not broke.rejected:
+                            return Rest("failed", broke=broke)
+                        problem = broke.message
+                        await self._take_back(seen)  # most schemas refuse before it is stored
+                        seen, state = await self._look()
+                        if not seen.interrupts:
+                            return Rest("failed", broke=broke)
+                asked = tuple(asked_of(seen, self._saver.serde))
+                if asked:
+                    feed = Command(resume=await self._answered(asked, problem))
+                elif seen.next or state.breakpoint:
+                    if not await self._person.goes_on(tuple(seen.next)):
+                        return Rest("left")
+                    feed = None
+                elif state.unfinished and feed is NOTHING:
+                    feed = None
+                else:
+                    return self._done(seen)
+        except Left:
+            return Rest("left")
+
+    def _first(self, given: Any, run_id: str | None, seen: StateSnapshot, state: State) -> Any:
+        """What to feed first, NOTHING where only somebody has to be asked."""
+        if state.fresh:
+            if given is NOTHING:
+                raise NothingToStart
+            if (said := inputs.problem(self._loaded.graph, given)) is not None:
+                raise InputRefused(said)
+            self._person.found("new", ())
+            return given
+        if state.at_rest:
+            if given is NOTHING or not self._loaded.turns or run_id == state.run_id:
+                self._person.found("finished", ())
+                return NOTHING
+            self._person.found("another turn", ())
+            return given
+        self._person.found("goes on", tuple(task.name for task in seen.tasks if not task.result))
+        runs = state.failed or (state.unfinished and state.breakpoint is None)
+        return None if runs else NOTHING
+
+    def _run_id(self, given: Any, state: State) -> str | None:
+        """The name of the run that takes this input: the same input again is not a new turn."""
+        if not state.fresh and not state.at_rest:
+            return state.run_id
+        if given is NOTHING:
+            return state.run_id
+        text = json.dumps(given, sort_keys=True)
+        return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self._thread}/{text}"))
+
+    async def _look(self) -> tuple[StateSnapshot, State]:
+        config = RunnableConfig(configurable=dict(self._configurable))
+        seen = await self._graph.aget_state(config, subgraphs=True)
+        return seen, await read(self._graph, config, seen)
+
+    async def _play(self, feed: Any, run_id: str | None, before: StateSnapshot) -> Broke | None:
+        """Run until the graph rests; why not, where it does not."""
+        config = RunnableConfig(configurable=dict(self._configurable))
+        if run_id is not None:
+            config["metadata"] = {"run_id": run_id}
+        again: set[str] = set()  # nodes that run only to ask once more what they ask already
+        if isinstance(feed, Command):
+            config["configurable"][STRICT_RESUME] = True
+            given = cast(Mapping[str, Any], feed.resume)
+            again = {
+                task.id
+                for task in before.tasks
+                if task.interrupts and not any(one.id in given for one in task.interrupts)
+            }
+        running: list[str] = []
+        failed: list[str] = []
+        try:
+            stream = self._graph.astream(
+                feed,
+                config,
+                stream_mode=["tasks", "checkpoints"],
+                version="v2",
+                subgraphs=True,
+                durability="sync",
+            )
+            async with contextlib.aclosing(cast(Any, stream)) as parts:
+                async for part in parts:
+                    if part["type"] == "checkpoints" and not part["ns"]:
+                        running.clear()
+                    elif part["type"] == "tasks" and part["data"]["id"] not in again:
+                        self._tell(part, running, failed)
+        except SaysoError:
+            raise
+        except (Exception, SystemExit) as error:
+            for cause in _chain(error):
+                if isinstance(cause, SaysoError):
+                    raise cause from error
+            return Broke(
+                node=(failed or running or [""])[0],
+                type=type(error).__name__,
+                message=clean(str(error))[:MAX_ERROR_CHARACTERS],
+                rejected=any(is_invalid_resume(each) for each in _chain(error)),
+            )
+        return None
+
+    def _tell(self, part: Mapping[str, Any], running: list[str], failed: list[str]) -> None:
+        data = part["data"]
+        name = str(data["name"])
+        if name.startswith("__"):
+            return
+        path = "/".join((*(str(each).split(":")[0] for each in part["ns"]), name))
+        if "triggers" in data:
+            running.append(path)
+            self._person.step(path, "running")
+        elif data.get("error") is not None:
+            failed.append(path)
+            self._person.step(path, "failed")
+        elif not data.get("interrupts"):
+            self._person.step(path, "done")
+
+    async def _answered(self, asked: tuple[Asked, ...], problem: str | None) -> dict[str, Any]:
+        """The answer to the first of the open questions, once it fits."""
+        first = asked[0]
+        shown = questions.shown(
+            first.question, graph=self._loaded.name, node=first.node, schema=first.schema
+        )
+        question = Question(first, shown, len(asked))
+        while True:
+            answer = await self._person.answer(question, problem)
+            if plain(answer) != answer:
+                problem = "It holds a number that is too large. Write it as text."
+                continue
+            problem = answers.check(answer, first.question, first.schema)
+            if problem is None:
+                return {first.interrupt_id: answer}
+
+    async def _take_back(self, seen: StateSnapshot) -> bool:
+        """Undo the answers at which tasks failed, at every depth."""
+        saver = cast(Saver, self._saver)
+        taken = False
+        for configurable, task in _failed(seen):
+            taken |= await saver.take_back_answer(
+                self._thread,
+                task.id,
+                str(configurable["checkpoint_id"]),
+                namespace=str(configurable.get("checkpoint_ns") or ""),
+            )
+        return taken
+
+    def _done(self, seen: StateSnapshot) -> Rest:
+        return Rest("done", outcome_of(self._loaded, seen.values), plain(seen.values))
+
+
+def _bound(graph: Graph, saver: BaseCheckpointSaver[Any], store: BaseStore) -> Graph:
+    """The graph over our saver; `copy` forgets which types its schema allows to be loaded."""
+    allowed = graph._serde_allowlist
+    if allowed is not None:
+        saver = saver.with_allowlist(allowed)
+    bound = graph.copy({"checkpointer": saver, "store": graph.store or store})
+    bound._serde_allowlist = allowed
+    return bound
+
+
+def _failed(seen: StateSnapshot) -> Iterator[tuple[Mapping[str, Any], PregelTask]]:
+    for task in seen.tasks:
+        if task.error is not None:
+            yield seen.config["configurable"], task
+        if isinstance(task.state, StateSnapshot):
+            yield from _failed(task.state)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    each: BaseException | None = error
+    while each is not None and id(each) not in seen:
+        seen.add(id(each))
+        yield each
+        each = each.__cause__ or each.__context__
