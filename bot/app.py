@@ -30,7 +30,7 @@ from bot.people import People, Workspace
 from bot.posting import Pace, Poster
 from bot.posts import CARD, Post
 from bot.renderings import Renderings
-from bot.settings import Settings, load
+from bot.settings import Settings, load, take_up
 from bot.slack import Slack
 from bot.supervision import Child, command, supervised, until_told_to_stop
 from bot.web import Door, listening, site
@@ -121,6 +121,8 @@ def policy_of(settings: Settings) -> Policy:
 def registry_of(settings: Settings, specs: Mapping[str, GraphSpec] | None = None) -> Registry:
     """The loaded graphs, all or these; those that cannot be loaded are logged and left out."""
     registry = loaded_of(settings, specs)
+    for mistake in settings.project.problems:
+        log.error("project not usable as a whole", why=mistake)
     for problem in registry.problems.values():
         log.error("graph not loaded", graph=problem.name, why=str(problem))
     return registry
@@ -131,6 +133,7 @@ def loaded_of(settings: Settings, specs: Mapping[str, GraphSpec] | None = None) 
     # `graphs.library.loan:graph` beside sayso.toml: the console script has no such path.
     if str(settings.directory) not in sys.path:
         sys.path.insert(0, str(settings.directory))
+    take_up(settings.project)
     chosen = settings.configuration.graphs if specs is None else specs
     return Registry.load(chosen, settings.directory)
 

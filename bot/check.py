@@ -23,6 +23,7 @@ async def check() -> int:
     """Print what is wrong and what is doubtful; 1 if anything is wrong."""
     settings, mistakes = examined()
     registry = app.loaded_of(settings)
+    mistakes += settings.project.problems
     mistakes += [str(problem) for problem in registry.problems.values()]
     mistakes += [mistake async for mistake in _database(settings)]
     warnings = [*settings.warnings, *_unreviewed(settings, registry)]
@@ -67,6 +68,9 @@ def _unreviewed(settings: Settings, registry: Registry) -> Iterator[str]:
     """Templates of nodes that no rule is for: what they ask, nobody may decide."""
     rules: tuple[Rule, ...] = settings.configuration.reviews
     for name, spec in settings.configuration.graphs.items():
+        if not any(rule.graph in (None, name) for rule in rules):
+            yield f"graphs.{name}: no [[reviews]] rule is for it: what it asks, nobody may decide."
+            continue
         nodes = set(registry.loaded[name].graph.nodes) if name in registry.loaded else None
         for question in spec.questions:
             if nodes is not None and question.node.split("/")[0] not in nodes:

@@ -31,7 +31,9 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from bot import project
 from bot.errors import NotConfigured, SettingsWrong
+from bot.project import NO_PROJECT, Project
 from checkpoints.text import clean
 from graphs.specs import GraphSpec, Operators, People, Rule
 
@@ -156,6 +158,7 @@ class Settings:
     configuration: Configuration
     directory: Path  # of sayso.toml: relative paths in it start here
     warnings: tuple[str, ...] = ()
+    project: Project = NO_PROJECT  # what a langgraph.json beside it gives
 
     @property
     def home(self) -> Path:
@@ -215,11 +218,23 @@ def examined(environ: Mapping[str, str] | None = None) -> tuple[Settings, list[s
     except ValidationError as error:
         mistakes += [_environment_mistake(problem) for problem in error.errors()]
     path = Path(values.get("config", environment.config)).expanduser()
-    configuration = _configuration(path, mistakes, warnings, chosen="config" in values)
+    found = project.read(path.parent)
+    warnings += found.warnings
+    configuration = _configuration(path, found, mistakes, warnings, chosen="config" in values)
     if environment.model:
         configuration = _with_model(configuration, environment.model)
-    settings = Settings(environment, configuration, path.resolve().parent, tuple(warnings))
-    return settings, mistakes
+    directory = path.resolve().parent
+    return Settings(environment, configuration, directory, tuple(warnings), found), mistakes
+
+
+def take_up(found: Project) -> None:
+    """Set a project's variables and folders for this process, before its graphs are imported.
+
+    What is set already stays.
+    """
+    for name, value in found.variables.items():
+        os.environ.setdefault(name, value)
+    project.take_up_folders(found.folders)
 
 
 def environ_for_child(**changes: str) -> dict[str, str]:
@@ -274,7 +289,7 @@ def _environment_mistake(problem: Any) -> str:
 
 
 def _configuration(
-    path: Path, mistakes: list[str], warnings: list[str], *, chosen: bool
+    path: Path, found: Project, mistakes: list[str], warnings: list[str], *, chosen: bool
 ) -> Configuration:
     try:
         text = path.read_text(encoding="utf-8")
@@ -282,8 +297,11 @@ def _configuration(
         if chosen:
             mistakes.append(f"SAYSO_CONFIG: {path} does not exist. Name the file that does.")
         else:
-            warnings.append(f"{path} does not exist, so no graph is configured.")
-        return Configuration()
+            so = "nobody may decide" if found.graphs else "no graph is configured"
+            warnings.append(f"{path} does not exist, so {so}.")
+        if chosen or not found.graphs:
+            return Configuration()
+        text = ""
     except (OSError, UnicodeDecodeError) as error:
         mistakes.append(f"{path} cannot be read ({getattr(error, 'strerror', None) or error}).")
         return Configuration()
@@ -292,6 +310,7 @@ def _configuration(
     except tomllib.TOMLDecodeError as error:
         mistakes.append(f"{path}: this is not TOML: {error}.")
         return Configuration()
+    found.add_graphs(raw)
     _read_secrets(raw, path, mistakes)
     try:
         configuration = Configuration.model_validate(raw)

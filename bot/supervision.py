@@ -193,7 +193,8 @@ async def supervised(child: Child, *, stop_seconds: float) -> AsyncIterator[Chil
 
 def command(*arguments: str) -> list[str]:
     """The command line of another process of this program."""
-    return [sys.executable, "-m", "bot", *arguments]
+    # -P: a folder called bot where it is started must not stand for ours.
+    return [sys.executable, "-P", "-m", "bot", *arguments]
 
 
 async def show_life(pipe: int, silence_seconds: float) -> None:
