@@ -105,9 +105,11 @@ def load(name: str, spec: GraphSpec, base: Path) -> LoadedGraph:
     held = _attribute(name, spec.path, base)
     try:
         found = graph_of(held, name, spec.path, spec.config)
+        problem = unstorable(found, spec.types)
     except NotAGraph as reason:
         raise GraphNotLoaded(name, str(reason)) from reason
-    problem = unstorable(found, spec.types)
+    except Exception as error:  # somebody else's object may do anything when it is looked at
+        raise GraphNotLoaded(name, f"{spec.path} cannot be used: {line_of(error)}") from error
     if problem is not None:
         raise GraphNotLoaded(name, problem)
     intake = _attribute(name, spec.intake, base) if spec.intake else default_intake(found)
@@ -148,9 +150,12 @@ def _attribute(name: str, path: str, base: Path) -> Any:
         raise GraphNotLoaded(name, f"{where} cannot be imported: {line_of(error)}") from error
     value: Any = module
     for part in attribute.split("."):
-        if not hasattr(value, part):
-            raise GraphNotLoaded(name, f"{where} has no {attribute}")
-        value = getattr(value, part)
+        try:
+            value = getattr(value, part)
+        except AttributeError as error:
+            raise GraphNotLoaded(name, f"{where} has no {attribute}") from error
+        except (Exception, SystemExit) as error:
+            raise GraphNotLoaded(name, f"{path} cannot be read: {line_of(error)}") from error
     return value
 
 

@@ -1,4 +1,4 @@
-"""Bring your graph: what may stand in a file or a project, and one line for what cannot run."""
+"""Bring your graph: what an attribute may hold, and one line for what cannot be run."""
 
 from __future__ import annotations
 
@@ -85,6 +85,18 @@ async def raises(): raise ValueError("first line\\nsecond line")
 def leaves(): raise SystemExit(3)
 def does_not_compile(): return StateGraph(State)
 
+class Hostile:
+    @property
+    def compile(self):
+        raise RuntimeError("do not touch")
+
+hostile = Hostile()
+
+def __getattr__(name):
+    if name == "lazy":
+        raise RuntimeError("not today")
+    raise AttributeError(name)
+
 import contextlib
 @contextlib.asynccontextmanager
 async def context(): yield compiled
@@ -137,6 +149,9 @@ async def test_an_attribute_may_be_a_graph_a_builder_a_factory_or_an_entrypoint(
         ("raises", "./kinds.py:raises failed: ValueError: first line"),
         ("leaves", "./kinds.py:leaves failed: SystemExit: 3"),
         ("does_not_compile", "it does not compile: ValueError: "),
+        ("hostile", "./kinds.py:hostile cannot be used: RuntimeError: do not touch"),
+        ("lazy", "./kinds.py:lazy cannot be read: RuntimeError: not today"),
+        ("missing", "./kinds.py has no missing"),
         ("context", "returned is a context manager (_AsyncGeneratorContextManager), not a"),
     ],
 )
