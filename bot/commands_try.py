@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import io
+import logging
 import os
 import re
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, Final, NoReturn
 
 import typer
 
 from bot.commands_threads import parsed
-from checkpoints.errors import SaysoError
-from checkpoints.text import clean_json
+from checkpoints.errors import BlockedType, SaysoError
+from checkpoints.text import clean, clean_json
+
+STDIN: Final = 0
 
 
 def try_(
@@ -56,13 +59,27 @@ def try_(
     for name in types or ():
         if not re.fullmatch(r"[\w.]+:[\w.]+", name):
             raise typer.BadParameter("write package.module:Class", param_hint="--type")
+    if sys.stdin is None:
+        os.open(os.devnull, os.O_RDONLY)  # closed: the next file opened would stand in its place
+    # It tells of types that may not be loaded in langgraph's words; ours follow.
+    logging.getLogger("langgraph.checkpoint.serde.jsonplus").setLevel(logging.ERROR)
     signal.signal(signal.SIGINT, _interrupted)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = asyncio.run(
-            _try(path, checkpoints, given, thread or path, more, tuple(types or ()), ask_again)
+            _try(
+                path, checkpoints, given, clean(thread or path), more, tuple(types or ()), ask_again
+            )
         )
+    except BlockedType as error:
+        named = " ".join(f"--type {name}" for name in error.names)
+        typer.echo(
+            "Its state holds types that may not be loaded. If they are yours, run the same command "
+            f"again with {named}",
+            err=True,
+        )
+        code = 1
     except SaysoError as error:
         from bot.values import visible
 
@@ -95,7 +112,7 @@ async def _try(
     if str(here) not in sys.path:
         sys.path.insert(0, str(here))  # the console script does not have it
     loaded = load(_name(path), GraphSpec(path=path, config=configurable, types=types), here)
-    terminal = Terminal(sys.stdout, sys.stdin.fileno())
+    terminal = Terminal(sys.stdout, STDIN)
     async with sqlite.opened(file, types) as kept:
         trial = Trial(
             loaded,

@@ -97,7 +97,7 @@ class Terminal:
             self._theirs(f"{one_line(label)}: {one_line(value)}")
         for group in shown.groups:
             self._show_group(group, question.asked.question)
-        if shown.consequence and _is_free(question):
+        if shown.consequence and _is_free(question) and not _takes_json(question):
             self._say(one_line(shown.consequence))
 
     def _show_group(self, group: Group, question: Any) -> None:
@@ -119,10 +119,9 @@ class Terminal:
     async def _answer(self, question: Question) -> Any:
         choices, schema = question.shown.choices, question.asked.schema
         if _is_free(question):
-            said_schema = isinstance(schema, dict) and schema.get("type") != "string"
-            if isinstance(question.asked.question, str) and not said_schema:
-                return await self._ask("Your answer")
-            return _json(await self._ask(f"Your answer, as JSON{_names(schema)}"))
+            if _takes_json(question):
+                return _json(await self._ask(f"Your answer, as JSON{_names(schema)}"))
+            return await self._ask("Your answer")
         for number, choice in enumerate(choices, 1):
             self._theirs(f"{number}. {one_line(choice.label)}", bar="  ")
         like = one_line(json.dumps(choices[0].answer(), ensure_ascii=False))
@@ -183,8 +182,8 @@ class Lines:
         ready: asyncio.Future[None] = loop.create_future()
         try:
             loop.add_reader(self._descriptor, _set, ready)
-        except (PermissionError, ValueError):
-            pass  # a file, which is always ready
+        except (OSError, ValueError):
+            pass  # a file, which is always ready, or nothing at all
         else:
             try:
                 await ready
@@ -211,6 +210,13 @@ def _is_free(question: Question) -> bool:
     """Whether there is nothing to choose, only something to write."""
     choices = question.shown.choices
     return len(choices) == 1 and choices[0].reply == "{note}"
+
+
+def _takes_json(question: Question) -> bool:
+    """Whether what is written is JSON, and not the text as it stands."""
+    schema = question.asked.schema
+    typed = isinstance(schema, dict) and schema.get("type") != "string"
+    return typed or not isinstance(question.asked.question, str)
 
 
 def _chosen(said: str, choices: Sequence[Choice]) -> Choice | None:

@@ -23,6 +23,7 @@ from langgraph.types import Interrupt
 
 from checkpoints.codec import noticing_blocked
 from checkpoints.errors import BlockedType, ExtraMissing, FileNotUsable
+from checkpoints.text import clean
 
 try:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -36,7 +37,7 @@ SCHEME: Final = "sqlite:///"
 def file_of(address: str) -> Path | None:
     """The file of `sqlite:///file` (`sqlite:////absolute`); None where it is no such address."""
     name = address.removeprefix(SCHEME)
-    if not address.startswith(SCHEME) or not name or name.startswith(":") or "\0" in name:
+    if not address.startswith(SCHEME) or not name or name.startswith(":") or clean(name) != name:
         return None
     return Path(name)
 
@@ -110,9 +111,9 @@ async def opened(file: Path, types: Sequence[str] = ()) -> AsyncIterator[Kept]:
             try:
                 await saver.setup()
                 await store.setup()
+                yield Kept(saver, store)
             except sqlite3.Error as error:
                 raise FileNotUsable(file, str(error)) from error
-            yield Kept(saver, store)
 
 
 @contextmanager

@@ -169,7 +169,8 @@ def outcome_of(loaded: LoadedGraph, values: Any, before: Any = None) -> str | No
     if getattr(last, "type", None) != "ai":
         return _changed(plain(before), plain(values))
     text = getattr(last, "text", "")
-    text = text() if callable(text) else text
+    # Text that can be called is text all the same: langchain warns where it is called.
+    text = text if isinstance(text, str) else text()
     return clean(str(text))[:MAX_OUTCOME_CHARACTERS] or None
 
 

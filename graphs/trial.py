@@ -155,8 +155,6 @@ class Trial:
                     if not await self._person.goes_on(tuple(seen.next)):
                         return Rest("left")
                     feed = None
-                elif state.unfinished and feed is NOTHING:
-                    feed = None
                 else:
                     return self._done(seen)
         except Left:
@@ -177,7 +175,7 @@ class Trial:
                 return NOTHING
             self._person.found("another turn", ())
             return given
-        self._person.found("goes on", tuple(task.name for task in seen.tasks if not task.result))
+        self._person.found("goes on", tuple(one.name for one in seen.tasks if one.result is None))
         runs = state.failed or (state.unfinished and state.breakpoint is None)
         return None if runs else NOTHING
 

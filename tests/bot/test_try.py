@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from tests.bot.conftest import until
+
 ROOT = Path(__file__).parent.parent.parent
 GRAPHS = Path(__file__).parent / "trial_graphs.py"
 LOAN = {"text": "Loan for Asha Traders, 60000 for a delivery van"}
@@ -181,6 +183,22 @@ async def test_ctrl_c_ends_it_at_once_and_loses_nothing(trying: Trying) -> None:
     assert trying.log.count("prepared") == 1
 
 
+@pytest.mark.crash
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
+async def test_ended_in_the_middle_of_a_step_it_runs_that_step_again_and_no_other(
+    trying: Trying, ending: signal.Signals
+) -> None:
+    async with trying.talking("slow", topic="x") as talking:
+        await talking.until("● act\n")
+        await until("the step to act", lambda: trying.log == ["prepared", "began"])
+        talking.process.send_signal(ending)
+        await asyncio.wait_for(talking.process.wait(), 10)
+    code, shown, _ = await trying.run("slow", topic="y")
+    assert (code, state_of(shown)["topic"]) == (0, "acted")
+    assert "This goes on where it was, at act." in shown
+    assert trying.log == ["prepared", "began", "began"]
+
+
 async def test_what_does_not_fit_is_asked_again_with_the_reason(trying: Trying) -> None:
     typed = "\nBob\n".lstrip("\n") + "\n4\nreddish\nred\n" + 'seventeen\n17\n1e999\n"20"\n20\n'
     code, shown, _ = await trying.run("conversation", typed=typed, topic="cats")
@@ -288,16 +306,16 @@ async def test_only_the_answer_at_which_it_failed_is_dropped(trying: Trying, gra
 async def test_a_type_that_no_schema_shows_is_refused_until_it_is_named(trying: Trying) -> None:
     trying.environ = {"LANGGRAPH_STRICT_MSGPACK": "false"}  # it is on whatever one says
     code, _, err = await trying.run("hiding", typed="go\n", said=None)
-    name = re.search(r'"(\w+:Secretive)"', err)
-    assert (code, name is not None) == (1, True), err
-    assert name is not None
-    code, shown, err = await trying.run("hiding", "--type", name[1], typed="go\n")
+    (name,) = re.findall(r"again with --type (\w+:Secretive)\n", err)
+    assert (code, err.count("\n")) == (1, 1)
+    code, shown, err = await trying.run("hiding", "--type", name, typed="go\n")
     assert (code, state_of(shown)["said"]) == (0, "x"), err
 
 
 async def test_a_chat_takes_a_further_turn_and_the_same_one_only_once(trying: Trying) -> None:
     first = {"messages": [{"role": "user", "content": "hello"}]}
-    assert "You said 1 things." in (await trying.run("chat", **first))[1]
+    _, shown, err = await trying.run("chat", **first)
+    assert ("You said 1 things." in shown, err) == (True, "")
     again = (await trying.run("chat", **first))[1]
     assert "done already" in again
     assert "You said 1 things." in again
@@ -373,6 +391,29 @@ async def test_without_the_extra_it_says_what_to_install(trying: Trying) -> None
     assert "Install it with `pip install langgraph-checkpoint-sqlite`." in err
 
 
+async def test_without_any_input_to_read_it_waits_for_another_time(trying: Trying) -> None:
+    process = await asyncio.create_subprocess_exec(
+        "sh", "-c", 'exec "$@" <&-', "sh", *trying.command("conversation", topic="x"),
+        env=trying.surroundings(), cwd=trying.directory,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    out, err = await asyncio.wait_for(process.communicate(), 60)
+    assert (process.returncode, err) == (0, b"")
+    assert b"Nothing is lost" in out
+
+
+async def test_answers_may_come_from_a_file(trying: Trying) -> None:
+    (trying.directory / "answers").write_text("Bob\nred\n20")
+    with (trying.directory / "answers").open() as file:
+        process = await asyncio.create_subprocess_exec(
+            *trying.command("conversation", topic="x"),
+            env=trying.surroundings(), cwd=trying.directory, stdin=file,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        out, _ = await asyncio.wait_for(process.communicate(), 60)
+    assert (process.returncode, state_of(out.decode())["age"]) == (0, 20)
+
+
 async def test_it_talks_over_a_terminal(trying: Trying) -> None:
     ours, theirs = pty.openpty()
     process = await asyncio.create_subprocess_exec(
@@ -382,7 +423,7 @@ async def test_it_talks_over_a_terminal(trying: Trying) -> None:
     os.close(theirs)
     shown = ""
 
-    async def until(words: str) -> None:
+    async def shows(words: str) -> None:
         nonlocal shown
         while words not in shown:
             with contextlib.suppress(OSError):  # the other side is closed
@@ -392,13 +433,13 @@ async def test_it_talks_over_a_terminal(trying: Trying) -> None:
             raise AssertionError(f"it ended without {words!r}: {shown}")
 
     try:
-        await until("Your answer: ")
+        await shows("Your answer: ")
         os.write(ours, b"Bob\n")
-        await until("Your choice (1 to 3): ")
+        await shows("Your choice (1 to 3): ")
         os.write(ours, b"red\n")
-        await until("as JSON: ")
+        await shows("as JSON: ")
         os.write(ours, b"\x04")  # Ctrl-D: the end of the input
-        await until("Nothing is lost")
+        await shows("Nothing is lost")
         assert await asyncio.wait_for(process.wait(), 10) == 0
         assert "Your answer: Bob\r\n" in shown
         assert trying.log == ["prepared", "coloured red"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -121,6 +122,17 @@ def pay(state: Talk, config: RunnableConfig) -> Talk:
 
 
 stopping = line(Talk, prepare, pay, interrupt_before=["pay"])
+
+
+def act(state: Talk, config: RunnableConfig) -> Talk:
+    log = Path(config["configurable"]["log"])
+    note(config, "began")
+    if log.read_text() == "prepared\nbegan\n":
+        time.sleep(600)
+    return {"topic": "acted"}
+
+
+slow = line(Talk, prepare, act)
 
 
 def ask_with_key(state: Talk, config: RunnableConfig) -> Talk:
