@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from tests.bot.conftest import until
 
@@ -336,6 +338,29 @@ async def test_the_loan_runs_until_the_bank_is_missing_and_pays_nothing_else(
     assert (code, state_of(shown)["outcome"]) == (0, "Nothing was paid.")
     code, _, err = await trying.run(loan, "--thread", "b", typed="approve\n", **LOAN)
     assert (code, "disburse: BankError: No bank is set up" in err) == (1, True)
+
+
+async def test_the_loan_pays_at_the_bank_that_it_is_given_under_one_key(trying: Trying) -> None:
+    keys: list[str] = []
+
+    async def transfer(request: web.Request) -> web.Response:
+        keys.append(request.headers["Idempotency-Key"])
+        if len(keys) == 1:
+            return web.json_response({"error": "closed"}, status=503)
+        return web.json_response({"reference": "TX-1"}, status=201)
+
+    bank = web.Application()
+    bank.router.add_post("/transfers", transfer)
+    async with TestServer(bank) as server:
+        given = ("--configurable", json.dumps({"bank_url": str(server.make_url("/transfers"))}))
+        loan = "graphs.library.loan:graph"
+        code, _, err = await trying.run(loan, *given, typed="approve\n", **LOAN)
+        assert (code, "The bank has trouble (503): closed" in err) == (1, True), err
+        code, shown, _ = await trying.run(loan, *given, **LOAN)
+    assert (code, state_of(shown)["payment"]["reference"]) == (0, "TX-1")
+    assert "Question from" not in shown
+    assert len(keys) == 2
+    assert len(set(keys)) == 1
 
 
 async def test_effect_keys_stay_with_the_thread_and_are_no_other_experiments(
