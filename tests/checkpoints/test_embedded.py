@@ -5,7 +5,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+import tempfile
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,9 +23,16 @@ print(asyncio.run(embedded.start(Path(sys.argv[1]), fsync=False)), flush=True)
 
 
 @pytest.fixture
-async def home(tmp_path: Path) -> AsyncIterator[Path]:
-    yield tmp_path / "home"
-    await embedded.stop(tmp_path / "home")
+def scratch() -> Iterator[Path]:
+    """A folder of our own: pytest closes its own to other accounts when another run begins."""
+    with tempfile.TemporaryDirectory(prefix="sayso-embedded-") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+async def home(scratch: Path) -> AsyncIterator[Path]:
+    yield scratch / "home"
+    await embedded.stop(scratch / "home")
 
 
 def _pid(home: Path) -> int:
@@ -79,8 +87,8 @@ async def test_a_pid_file_that_names_another_process_is_not_taken_for_the_server
         assert await database.fetchval("select 1") == 1
 
 
-async def test_a_path_too_long_for_a_socket_still_works(tmp_path: Path) -> None:
-    home = tmp_path / ("long" * 20) / "home"
+async def test_a_path_too_long_for_a_socket_still_works(scratch: Path) -> None:
+    home = scratch / ("long" * 20) / "home"
     url = await embedded.start(home, fsync=False)
     try:
         async with Database.open(url) as database:
@@ -90,9 +98,9 @@ async def test_a_path_too_long_for_a_socket_still_works(tmp_path: Path) -> None:
 
 
 async def test_a_server_in_a_socket_directory_of_somebody_else_is_not_believed(
-    tmp_path: Path,
+    scratch: Path,
 ) -> None:
-    home = tmp_path / ("long" * 20) / "home"
+    home = scratch / ("long" * 20) / "home"
     home.mkdir(parents=True)
     directory = Path(embedded.address(home).split("host=")[1])
     directory.mkdir(mode=0o777)

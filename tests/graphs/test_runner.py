@@ -303,6 +303,12 @@ async def test_a_stale_owner_is_cut_off_and_writes_nothing_more(
     async with here.working() as runner:
         thread_id = await here.start("loan")
         await until(lambda: asyncio.to_thread(begun.wait, 0.1))
+
+        async def known() -> bool:  # the record of steps follows the run a moment later
+            walked = await steps.of_thread(here.database, thread_id)
+            return [(step.node, step.status) for step in walked][-1:] == [("slow", "running")]
+
+        await until(known)
         async with here.database.transaction() as connection:
             got = await interventions.cancel(connection, thread_id, by="U0OSCAR", reason="stop")
         assert got == interventions.Cancelled("slow", ())
