@@ -200,9 +200,7 @@ class Poster:
         return posts.post(row), begun
 
     async def _release_lane_of(self, post_id: uuid.UUID) -> None:
-        place = await self._database.fetchval(
-            "select place from sayso.posts where id = $1", post_id
-        )
+        place = await self._database.fetchval(posts.SQL.place_of, post_id)
         await self._database.execute(posts.SQL.release, place, self._name, 0.0)
 
     async def _rest(self) -> None:
@@ -211,6 +209,8 @@ class Poster:
         except SaysoError:
             due = None
         seconds = self._pace.poll_seconds if due is None else min(due, self._pace.poll_seconds)
+        if self._stopped_until > time.monotonic():  # what is due cannot be sent yet
+            seconds = self._pace.poll_seconds
         try:
             async with asyncio.timeout(max(0.01, seconds)):
                 await self._awake.wait()
@@ -236,7 +236,7 @@ class Poster:
                     self._name,
                     self._pace.post_seconds if posted else 0.0,
                 )
-            except SaysoError as error:
+            except SaysoError as error:  # the claim runs out, and the next poster goes on
                 log.warning("a lane was not released", place=post.place, error=str(error))
 
     async def _send(self, post: Post, begun: float) -> bool:

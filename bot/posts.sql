@@ -88,6 +88,12 @@ from sayso.posts
 where id = $1
   and (shown < wanted or unsure);
 
+-- name: place_of
+-- Where a post is to stand.
+select place
+from sayso.posts
+where id = $1;
+
 -- name: release
 -- Give a lane back; after a new message the next one waits its second.
 update sayso.lanes
