@@ -89,6 +89,9 @@ async def stop(home: Path) -> bool:
             _as_account([_binary("pg_ctl"), "-D", str(data), "-m", "fast", "-w", "stop"])
         except (subprocess.CalledProcessError, subprocess.TimeoutExpired, OSError) as error:
             raise EmbeddedFailed(f"it does not stop ({_said(error)})", data / "log") from error
+        if (directory := _socket_directory(data)) != data:
+            with contextlib.suppress(OSError):
+                directory.rmdir()
         return True
 
 

@@ -95,6 +95,7 @@ async def test_a_path_too_long_for_a_socket_still_works(scratch: Path) -> None:
             assert await database.fetchval("select 1") == 1
     finally:
         await embedded.stop(home)
+    assert not Path(url.split("host=")[1]).exists()
 
 
 async def test_a_server_in_a_socket_directory_of_somebody_else_is_not_believed(
