@@ -27,8 +27,6 @@ ASK: Final = "ask"  # subject: a review whose audience is the requester
 OUTCOME: Final = "outcome"  # subject: a thread
 KEPT: Final = "kept"  # subject: the message that was kept
 NOTICE: Final = "notice"  # subject: what the operators have to know
-WORD: Final = "word"  # subject: whatever it answers; a few sentences, fixed when they were wanted
-HOME: Final = "home"  # subject: a person
 
 # In a post's body: whoever reads this channel is shown the subject there, and not once more.
 UNLESS_IN: Final = "unless_in"

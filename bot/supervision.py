@@ -30,7 +30,6 @@ log = structlog.get_logger("sayso.supervision")
 FIRST_PAUSE_SECONDS: Final = 0.5
 LONGEST_PAUSE_SECONDS: Final = 30.0
 STEADY_SECONDS: Final = 60.0
-TIED: Final = "--tied"
 ALIVE: Final = "--alive"  # with the descriptor of the pipe for the signs of life
 SIGNS_IN_SILENCE: Final = 6  # signs of life in the time that ends a child without any
 

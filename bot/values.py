@@ -64,6 +64,7 @@ def defused(text: str) -> str:
 
 def unescape(text: str) -> str:
     """What somebody typed, from what Slack delivered; call it exactly once."""
+    # In this order: "&amp;lt;" is a written "&lt;".
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 

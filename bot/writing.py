@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from bot.values import unescape
 from checkpoints.text import clean
 from graphs.threads import FileRef, Message
 
@@ -44,10 +45,7 @@ def plain_text(text: str, bot_user: str) -> str:
         return label or target.removeprefix("mailto:")
 
     text = _MARK.sub(unmarked, text)
-    # In this order: "&amp;lt;" is a written "&lt;".
-    for escaped, sign in (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")):
-        text = text.replace(escaped, sign)
-    return clean(text).strip()
+    return clean(unescape(text)).strip()
 
 
 def _file(file: Mapping[str, Any]) -> FileRef:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, cast
@@ -42,6 +42,8 @@ from graphs.states import (
     MAX_ERROR_CHARACTERS,
     Broke,
     asked_of,
+    causes,
+    lend,
     outcome_of,
     read,
     stopped,
@@ -251,7 +253,7 @@ async def _run(
     except (SystemExit, KeyboardInterrupt) as ended:
         return Broke(heard.culprit(), type(ended).__name__, "the step tried to end the process")
     except Exception as error:
-        for cause in _chain(error):
+        for cause in causes(error):
             if isinstance(cause, StaleOwner | BlockedType | LostCheckpoint):
                 raise cause from error
         if isinstance(error, DatabaseAway | LockTimeout):
@@ -261,7 +263,7 @@ async def _run(
             type=type(error).__name__,
             message=clean(str(error))[:MAX_ERROR_CHARACTERS] or type(error).__name__,
             permanent=getattr(error, "permanent", False) is True,
-            rejected=any(is_invalid_resume(each) for each in _chain(error)),
+            rejected=any(is_invalid_resume(each) for each in causes(error)),
         )
     return None
 
@@ -279,20 +281,11 @@ def _input(side: Side, order: Order, planned: Plan) -> Any:
 
 
 def _bound(side: Side, order: Order) -> Graph:
-    """The graph with our saver and the thread's own store in it.
-
-    `copy` forgets which types the graph's schema allows to be loaded, so they are put back: without
-    them every model in the state would come back as a dict, or be refused.
-    """
+    """The graph with our saver and the thread's own store in it."""
     saver = side.saver
     if isinstance(saver, PostgresSaver):
         saver = saver.with_types(order.loaded.spec.types).refusing_blocked()
-    allowed = order.loaded.graph._serde_allowlist
-    if allowed is not None:
-        saver = saver.with_allowlist(allowed)
-    graph = order.loaded.graph.copy({"checkpointer": saver, "store": _store(side, order)})
-    graph._serde_allowlist = allowed
-    return graph
+    return lend(order.loaded.graph, saver, _store(side, order))
 
 
 def _config(side: Side, order: Order) -> RunnableConfig:
@@ -360,18 +353,6 @@ class _Heard:
         step = (data.get("metadata") or {}).get("step")
         if found is not None and step is not None:
             self.checkpoints[int(step)] = str(found)
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    each: BaseException | None = error
-    while each is not None and id(each) not in seen:
-        seen.add(id(each))
-        yield each
-        if isinstance(each, BaseExceptionGroup):
-            for inner in each.exceptions:
-                yield from _chain(inner)
-        each = each.__cause__ or each.__context__
 
 
 def _is_for(row: Row, hashes: Mapping[str, str]) -> bool:

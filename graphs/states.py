@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.store.base import BaseStore
 from langgraph.types import Interrupt, PregelTask, StateSnapshot
 
 from checkpoints.text import clean
@@ -185,3 +187,30 @@ def _changed(before: Any, after: Any) -> str | None:
     if left := len(changed) - len(told):
         told.append(f"and {left:,} more")
     return clean("; ".join(told))[:MAX_OUTCOME_CHARACTERS].rstrip(".") + "." if told else None
+
+
+def lend(graph: Graph, saver: BaseCheckpointSaver[Any], store: BaseStore) -> Graph:
+    """The graph with this saver and this store in it, for one run.
+
+    `copy` forgets which types the graph's schema allows to be loaded, so they are put back: without
+    them every model in the state would come back as a dict, or be refused.
+    """
+    allowed = graph._serde_allowlist
+    if allowed is not None:
+        saver = saver.with_allowlist(allowed)
+    lent = graph.copy({"checkpointer": saver, "store": store})
+    lent._serde_allowlist = allowed
+    return lent
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """The error and all that it came of, each once, groups opened."""
+    seen: set[int] = set()
+    each: BaseException | None = error
+    while each is not None and id(each) not in seen:
+        seen.add(id(each))
+        yield each
+        if isinstance(each, BaseExceptionGroup):
+            for inner in each.exceptions:
+                yield from causes(inner)
+        each = each.__cause__ or each.__context__

@@ -33,7 +33,7 @@ from graphs.plays import STRICT_RESUME
 from graphs.questions import Shown
 from graphs.registry import LoadedGraph
 from graphs.reviews import Asked
-from graphs.states import MAX_ERROR_CHARACTERS, Broke, asked_of, outcome_of, read
+from graphs.states import MAX_ERROR_CHARACTERS, Broke, asked_of, causes, lend, outcome_of, read
 
 NOTHING: Final = object()
 
@@ -105,7 +105,7 @@ class Trial:
         """Take the collaborators; `saver` has `take_back_answer` too."""
         self._loaded = loaded
         self._saver = saver
-        self._graph = _bound(loaded.graph, saver, store)
+        self._graph = lend(loaded.graph, saver, loaded.graph.store or store)
         self._person = person
         self._thread = thread
         self._configurable = {
@@ -227,14 +227,14 @@ class Trial:
         except SaysoError:
             raise
         except (Exception, SystemExit) as error:
-            for cause in _chain(error):
+            for cause in causes(error):
                 if isinstance(cause, SaysoError):
                     raise cause from error
             return Broke(
                 node=(failed or running or [""])[0],
                 type=type(error).__name__,
                 message=clean(str(error))[:MAX_ERROR_CHARACTERS],
-                rejected=any(is_invalid_resume(each) for each in _chain(error)),
+                rejected=any(is_invalid_resume(each) for each in causes(error)),
             )
         return None
 
@@ -286,28 +286,9 @@ class Trial:
         return Rest("done", outcome_of(self._loaded, seen.values), plain(seen.values))
 
 
-def _bound(graph: Graph, saver: BaseCheckpointSaver[Any], store: BaseStore) -> Graph:
-    """The graph over our saver; `copy` forgets which types its schema allows to be loaded."""
-    allowed = graph._serde_allowlist
-    if allowed is not None:
-        saver = saver.with_allowlist(allowed)
-    bound = graph.copy({"checkpointer": saver, "store": graph.store or store})
-    bound._serde_allowlist = allowed
-    return bound
-
-
 def _failed(seen: StateSnapshot) -> Iterator[tuple[Mapping[str, Any], PregelTask]]:
     for task in seen.tasks:
         if task.error is not None:
             yield seen.config["configurable"], task
         if isinstance(task.state, StateSnapshot):
             yield from _failed(task.state)
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    each: BaseException | None = error
-    while each is not None and id(each) not in seen:
-        seen.add(id(each))
-        yield each
-        each = each.__cause__ or each.__context__
