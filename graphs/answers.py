@@ -80,11 +80,11 @@ def _what_to_write(error: ValidationError) -> str:
         missing = [name for name in _names(wanted) if name not in error.instance]
         return f"Please fill in: {_all_of(name_in_words(name).lower() for name in missing)}."
     if rule == "enum" and isinstance(wanted, list):
-        return f"Choose {_one_of(in_words(one) for one in wanted)}."
+        return f"Choose {one_of(in_words(one) for one in wanted)}."
     if rule == "const":
         return f"It can only be {in_words(wanted)}."
     if rule == "type":
-        return f"Write {_one_of(_TYPES.get(str(one), str(one)) for one in _names(wanted))}."
+        return f"Write {one_of(_TYPES.get(str(one), str(one)) for one in _names(wanted))}."
     if rule in ("minLength", "minItems"):
         return (
             "Write something here." if wanted == 1 else f"Write at least {wanted:,}{_unit(rule)}."
@@ -96,7 +96,7 @@ def _what_to_write(error: ValidationError) -> str:
     if rule == "additionalProperties":
         return "There is a field too many. Leave out what was not asked for."
     if rule in ("anyOf", "oneOf"):
-        return f"Write {_one_of(_TYPES.get(str(one.get('type')), 'a value') for one in wanted)}."
+        return f"Write {one_of(_TYPES.get(str(one.get('type')), 'a value') for one in wanted)}."
     return _OTHER
 
 
@@ -118,7 +118,8 @@ def _range(schema: JSON) -> str:
     return f"Write a number from {in_words(least)} to {in_words(most)}."
 
 
-def _one_of(words: Iterable[str]) -> str:
+def one_of(words: Iterable[str]) -> str:
+    """The words as a choice: "approve, edit or reject"."""
     return _joined(list(words), "or")
 
 

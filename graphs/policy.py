@@ -27,6 +27,7 @@ class Reason(StrEnum):
     DEACTIVATED = "deactivated"
     BOT = "bot"
     NOBODY_MAY = "nobody_may"  # no rule, or one that names nobody
+    EDITOR = "editor"  # who changed the action may not decide on it
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,9 @@ class Policy:
     rules: tuple[Rule, ...] = ()
     operators: Operators = field(default_factory=Operators)
 
-    def rule_for(self, graph: str, node: str) -> Rule | None:
+    def rule_for(self, graph: str, node: str, tool: str | None = None) -> Rule | None:
         """The first rule that matches, or None: then nobody may decide."""
-        return next((rule for rule in self.rules if rule.matches(graph, node)), None)
+        return next((rule for rule in self.rules if rule.matches(graph, node, tool)), None)
 
 
 def may_decide(rule: Rule | None, person: Person, requester: str) -> Refusal | None:

@@ -18,6 +18,7 @@ CARD: Final = "card"  # id: a review whose audience is the reviewers
 ASK: Final = "ask"  # id: a review whose audience is the requester
 PROGRESS: Final = "progress"  # id: a thread
 OUTCOME: Final = "outcome"  # id: a thread that ended: done, failed, cancelled
+LAPSED: Final = "lapsed"  # id: "REVIEW.ITEM.REVISION.VOTER", a vote that an edit took away
 NOTICE: Final = "notice"  # id: "thread:ID" or "review:ID" that needs an operator's hand
 
 Wish: TypeAlias = Callable[[Connection, str, str], Awaitable[None]]

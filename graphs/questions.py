@@ -2,16 +2,18 @@
 
 `shown` is pure and never raises: whatever a node put into its `interrupt()`, it comes out as a
 title, some facts, some groups of evidence and at least one choice that can be pressed. A template
-gives the words; without one they come from the shape of the question.
+gives the words; without one they come from the shape of the question. A question about actions has
+its choices with each of them.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
+from graphs.actions import Action, Asking, asking, reply, same
 from graphs.plain import plain as as_json
 from graphs.templates import MISSING, Button, Evidence, Template, at, fill, in_words, name_in_words
 
@@ -20,6 +22,7 @@ JSON: TypeAlias = Any
 TITLE_CHARACTERS = 150  # a title is one line; what is longer is quoted below it
 FACTS = 8
 OPTIONS = 8
+TITLED_ACTIONS = 5
 PROSE_CHARACTERS = 300  # from here on a text is quoted, not a fact
 QUOTED_CHARACTERS = 280
 
@@ -46,22 +49,55 @@ class Choice:
     """One button: its verb, its label, what it needs, and the exact answer that it stands for.
 
     Where it needs a note, "{note}" in `reply` is its place; `reads = "json"` takes a note that is
-    JSON as the value it spells.
+    JSON as the value it spells. Where it needs a form, `schema` is its JSON Schema (None: made of
+    the values), `initial` what it starts with, and "{values}" in `reply` the place of what was
+    filled in; with `changed_only` that is what differs from `initial`.
     """
 
     verb: str
     label: str
     style: Literal["", "primary", "danger"] = ""
-    needs: Literal["note"] | None = None
+    needs: Literal["note", "form"] | None = None
     note_label: str = ""
     reply: JSON = "{note}"
     reads: Literal["text", "json"] = "text"
+    schema: JSON = None
+    initial: JSON = MISSING
+    changed_only: bool = False
 
-    def answer(self, note: str | None = None) -> JSON:
-        """The value that the node's `interrupt()` returns, with the note in its place."""
+    def answer(self, note: str | None = None, values: JSON = MISSING) -> JSON:
+        """The value that the node's `interrupt()` returns, with note or values in their place."""
         if self.needs is None:
             return self.reply
-        return _with_note(self.reply, _spelled(note) if self.reads == "json" else note)
+        if self.needs == "form":
+            return _with(self.reply, "{values}", self._changed(values))
+        return _with(self.reply, "{note}", _spelled(note) if self.reads == "json" else note)
+
+    def _changed(self, values: JSON) -> JSON:
+        if not (self.changed_only and isinstance(values, dict) and isinstance(self.initial, dict)):
+            return values
+        before = self.initial
+        return {
+            key: value
+            for key, value in values.items()
+            if key not in before or not same(value, before[key])
+        }
+
+
+@dataclass(frozen=True)
+class ShownAction:
+    """One action of a question; `before` is what was asked where an edit changed it."""
+
+    item: int
+    title: str  # "Issue refund"
+    facts: tuple[tuple[str, str], ...] = ()  # what goes into it now, in its own order
+    before: tuple[tuple[str, str], ...] = ()  # the label and the old value
+    groups: tuple[Group, ...] = ()
+    choices: tuple[Choice, ...] = ()
+
+    def choice(self, verb: str) -> Choice | None:
+        """The choice of that verb, None where the action has none."""
+        return next((choice for choice in self.choices if choice.verb == verb), None)
 
 
 @dataclass(frozen=True)
@@ -74,6 +110,7 @@ class Shown:
     if_approved: str = ""  # after "If approved, "; empty where nothing is approved
     if_nobody: str = ""  # after "If nobody decides by …, "
     choices: tuple[Choice, ...] = ()
+    actions: tuple[ShownAction, ...] = ()  # each has its choices, the question itself then none
     plain: str = ""  # for a notification: "Risk 71, high."
     asks: Literal["decision", "answer"] = "decision"
     consequence: str = ""  # a whole sentence, in place of "If approved, …"
@@ -83,8 +120,11 @@ class Shown:
     failed: str = ""  # "Approved, but not paid."
     again: str = ""  # "Trying again cannot pay twice."
 
-    def choice(self, verb: str) -> Choice | None:
-        """The choice of that verb, None where the question has none."""
+    def choice(self, verb: str, item: int | None = None) -> Choice | None:
+        """The choice of that verb, of the action where one is named; None where there is none."""
+        if item is not None:
+            found = next((action for action in self.actions if action.item == item), None)
+            return found.choice(verb) if found is not None else None
         return next((choice for choice in self.choices if choice.verb == verb), None)
 
 
@@ -95,9 +135,26 @@ def shown(
     node: str,
     template: Template | None = None,
     schema: JSON | None = None,
+    asked: Asking | None = None,
+    arguments: Sequence[JSON] | None = None,
+    schemas: Sequence[JSON] | None = None,
 ) -> Shown:
-    """The question in the words of its template, or in decent words of our own; never raises."""
+    """The question in the words of its template, or in decent words of our own; never raises.
+
+    Args:
+        asked: how it asks, where the caller knows that already.
+        arguments: what goes into each action now, where some were changed.
+        schemas: the JSON Schema of each action's arguments, where they are known.
+    """
     question = as_json(question)
+    asked = asked if asked is not None else asking(question, schema)
+    made = None
+    if asked.actions:
+        made = _of_actions(asked, graph, arguments, schemas)
+    elif asked.form == "breakpoint":
+        made = _of_a_breakpoint(question, graph, node, schema)
+    if made is not None:
+        return made if template is None else _titled_by(template, question, made)
     if template is not None:
         return _in_the_words_of(template, question)
     if isinstance(question, dict):
@@ -120,6 +177,118 @@ def asker(graph: str) -> str:
     words = name_in_words(graph) or "The"
     known = words.lower().endswith(("agent", "process", "assistant", "bot", "flow"))
     return words if known else f"{words} process"
+
+
+def _of_actions(
+    asked: Asking,
+    graph: str,
+    arguments: Sequence[JSON] | None,
+    schemas: Sequence[JSON] | None,
+) -> Shown:
+    who, count = asker(graph), len(asked.actions)
+    titles = [name_in_words(one.tool) or "Act" for one in asked.actions]
+    wants = ", ".join(one[:1].lower() + one[1:] for one in titles[:TITLED_ACTIONS])
+    more = f" and {count - TITLED_ACTIONS} more" if count > TITLED_ACTIONS else ""
+    made = tuple(
+        _of_action(
+            asked,
+            item,
+            arguments[item] if arguments is not None else action.arguments,
+            action.schema or (schemas[item] if schemas is not None else None),
+        )
+        for item, action in enumerate(asked.actions)
+    )
+    first = next((f"{label}: {value}." for label, value in made[0].facts), "")
+    each = "both are" if count == 2 else "all are"
+    return Shown(
+        title=f"{who} wants to: {wants}{more}",
+        actions=made,
+        if_approved=f"the {who.lower()} does it at once." if count == 1 else "",
+        plain=first if count == 1 else "",
+        consequence=""
+        if count == 1
+        else f"The {who.lower()} goes on when {each} decided. Each can be decided by itself.",
+        not_done="Nothing was done.",
+    )
+
+
+def _of_action(asked: Asking, item: int, now: JSON, schema: JSON) -> ShownAction:
+    action = asked.actions[item]
+    facts, groups = _sorted_out(now if isinstance(now, dict) else {"value": now})
+    if action.description:
+        groups = (_quoted("What it is for", action.description), *groups)
+    return ShownAction(
+        item=item,
+        title=name_in_words(action.tool) or "Act",
+        facts=facts,
+        before=_before(action.arguments, now),
+        groups=groups,
+        choices=tuple(_of_verb(asked, action, verb, now, schema) for verb in action.allowed),
+    )
+
+
+def _before(asked: JSON, now: JSON) -> tuple[tuple[str, str], ...]:
+    if not isinstance(asked, dict) or not isinstance(now, dict):
+        return ()
+    changed = [key for key in {**asked, **now} if not same(asked.get(key), now.get(key))]
+    return tuple((_label(key), in_words(asked.get(key, MISSING))) for key in changed)
+
+
+def _of_verb(asked: Asking, action: Action, verb: str, now: JSON, schema: JSON) -> Choice:
+    made = {"note": "{note}", "arguments": now}
+    if verb == "edit":
+        edit = reply(asked.form, action, "edit", arguments="{values}")
+        return Choice("edit", "Edit", needs="form", reply=edit, schema=schema, initial=now)
+    answer = reply(asked.form, action, verb, **made)
+    if verb == "approve":
+        return Choice("approve", "Approve", "primary", reply=answer)
+    if verb == "reject":
+        return Choice("reject", "Reject", "danger", "note", "Reason", reply=answer)
+    if verb == "respond":
+        runs = "approve" in action.allowed or "edit" in action.allowed
+        label = "Answer instead" if runs else "Answer"
+        return Choice("respond", label, "" if runs else "primary", "note", "Answer", reply=answer)
+    return Choice("ignore", "Skip", reply=answer)
+
+
+def _of_a_breakpoint(question: JSON, graph: str, node: str, schema: JSON) -> Shown:
+    step = name_in_words(node.rsplit("/", 1)[-1])
+    values = question if isinstance(question, dict) else {}
+    facts, groups = _sorted_out(values)
+    return Shown(
+        title=f"{asker(graph)} waits before: {step[:1].lower()}{step[1:]}",
+        facts=facts,
+        groups=groups,
+        choices=(
+            Choice("continue", "Continue", "primary", reply={"do": "continue"}),
+            Choice(
+                "edit",
+                "Change values",
+                needs="form",
+                reply={"do": "change", "values": "{values}"},
+                schema=schema,
+                initial=values,
+                changed_only=True,
+            ),
+            Choice("stop", "Stop", "danger", reply={"do": "stop"}),
+        ),
+        consequence="If you continue, the next step runs at once.",
+    )
+
+
+def _titled_by(template: Template, question: JSON, made: Shown) -> Shown:
+    """Actions or a stop in the words of a template; the buttons stay those that they have."""
+    worded = _in_the_words_of(template, question)
+    return replace(
+        worded,
+        actions=made.actions,
+        choices=made.choices,
+        asks="decision",
+        if_approved=worded.if_approved or made.if_approved,
+        consequence=worded.consequence or made.consequence,
+        plain=worded.plain or made.plain,
+        not_done=worded.not_done or made.not_done,
+    )
 
 
 def _in_the_words_of(template: Template, question: JSON) -> Shown:
@@ -253,7 +422,7 @@ def _sorted_out(rest: dict[str, JSON]) -> tuple[tuple[tuple[str, str], ...], tup
     quotes: list[Group] = []
     deep: list[str] = []
     for key, value in rest.items():
-        label = name_in_words(key)[:_LABEL_CHARACTERS] or "Value"
+        label = _label(key)
         if isinstance(value, dict | list) and value:
             deep.append(f"{label[:1].lower()}{label[1:]} ({_size(value)})")
         elif isinstance(value, str) and len(value) > PROSE_CHARACTERS:
@@ -268,6 +437,10 @@ def _sorted_out(rest: dict[str, JSON]) -> tuple[tuple[tuple[str, str], ...], tup
         text = f"{named} and {left:,} more" if left > 0 else named
         quotes.append(Group("Under Details", (Line(text),), "plain"))
     return tuple(facts), tuple(quotes)
+
+
+def _label(key: str) -> str:
+    return name_in_words(key)[:_LABEL_CHARACTERS] or "Value"
 
 
 def _size(value: dict[str, JSON] | list[JSON]) -> str:
@@ -293,6 +466,10 @@ def _choices(options: list[JSON], schema: JSON, *, otherwise: str) -> tuple[Choi
         Choice(f"option_{number}", label, reply=value)
         for number, (label, value) in enumerate(named[:OPTIONS], 1)
     )
+    if _is_form(schema):
+        if buttons and len(schema.get("properties") or ()) <= 1:
+            return buttons
+        return (*buttons, _form(schema, "" if buttons else "primary"))
     if isinstance(schema, dict) and schema.get("type") not in (None, "string"):
         if buttons:
             return buttons
@@ -303,6 +480,18 @@ def _choices(options: list[JSON], schema: JSON, *, otherwise: str) -> tuple[Choi
         *buttons,
         Choice("answer", otherwise, "" if buttons else "primary", "note", "Your answer"),
     )
+
+
+def _is_form(schema: JSON) -> bool:
+    """Whether an answer has parts, so that a form asks for them."""
+    if not isinstance(schema, dict):
+        return False
+    parts = isinstance(schema.get("properties"), dict) or schema.get("type") in ("object", "array")
+    return parts or any(key in schema for key in ("$ref", "allOf", "anyOf", "oneOf"))
+
+
+def _form(schema: JSON, style: Literal["", "primary"]) -> Choice:
+    return Choice("answer", "Fill in", style, "form", reply="{values}", schema=schema)
 
 
 def _listed(schema: JSON) -> list[tuple[str, JSON]]:
@@ -354,14 +543,15 @@ def _exactly(graph: str) -> str:
     return f"Your words go to the {asker(graph).lower()} exactly as you write them."
 
 
-def _with_note(reply: JSON, note: JSON) -> JSON:
-    if isinstance(reply, str) and reply == "{note}":
-        return note
-    if isinstance(reply, dict):
-        return {key: _with_note(value, note) for key, value in reply.items()}
-    if isinstance(reply, list):
-        return [_with_note(value, note) for value in reply]
-    return reply
+def _with(given: JSON, slot: str, value: JSON) -> JSON:
+    """The reply with the value in its slot."""
+    if isinstance(given, str) and given == slot:
+        return value
+    if isinstance(given, dict):
+        return {key: _with(each, slot, value) for key, each in given.items()}
+    if isinstance(given, list):
+        return [_with(each, slot, value) for each in given]
+    return given
 
 
 def _spelled(note: str | None) -> JSON:

@@ -11,20 +11,26 @@ one is first and the other learns who was.
 
 A question is kept twice: exactly, as bytes through the serializer, and as safe JSON for people.
 The hash of that JSON is what a vote is for. A node that asks again with other words under the same
-interrupt makes a new revision: votes for the old one lapse.
+interrupt makes a new revision: votes for the old one lapse. Where it asks about actions, the review
+is withdrawn and put anew: what was decided of the old ones says nothing of the new.
+
+A review has one item for each action that it asks about, else one. Somebody who changes what goes
+into an action makes a new revision too; the votes of that item lapse and the others stand.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from checkpoints.database import Connection, Database, queries
+from graphs.actions import Asking, asking, same
 from graphs.errors import UnknownReview
-from graphs.plain import written
+from graphs.plain import digest, written
 from graphs.policy import fingerprint
 from graphs.questions import Shown, shown
 from graphs.specs import GraphSpec, Rule
@@ -34,8 +40,11 @@ if TYPE_CHECKING:
 
 SQL = queries(__file__)
 JSON: TypeAlias = Any
+CHANGED = "the question changed"
 Status: TypeAlias = Literal["open", "decided", "expired", "withdrawn"]
 Audience: TypeAlias = Literal["reviewers", "requester"]
+RuleFor: TypeAlias = Callable[[str | None], Rule | None]
+"""The rule for a tool of this question; None asks for the question itself."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +65,20 @@ class Vote:
 
 @dataclass(frozen=True)
 class Item:
-    """One action in a review, with its own rule, votes and outcome."""
+    """One action in a review, with its own rule, votes and outcome.
+
+    Without an action `tool` is None. `arguments` are those of now, `asked` those that the graph
+    asked with, `schema` is their JSON Schema as the tool has it.
+    """
 
     item: int
+    tool: str | None
+    asked: JSON
+    arguments: JSON
+    schema: JSON
+    edited_by: str | None
+    edited_by_name: str | None
+    edited_at: datetime | None
     rule: Rule | None
     status: Literal["open", "decided"]
     verb: str | None
@@ -73,6 +93,11 @@ class Item:
     def standing_votes(self) -> tuple[Vote, ...]:
         """The votes that count: for what is on the card now."""
         return tuple(vote for vote in self.votes if vote.lapsed_at is None)
+
+    @property
+    def edited(self) -> bool:
+        """Whether something else goes into the action now than was asked."""
+        return self.edited_by is not None and not same(self.arguments, self.asked)
 
 
 @dataclass(frozen=True)
@@ -90,6 +115,9 @@ class Review:
     question: JSON
     schema: JSON
     hash: str
+    again: JSON
+    fingerprint: JSON
+    ordinal: int
     revision: int
     status: Status
     closed_because: str | None
@@ -100,13 +128,25 @@ class Review:
 
     @property
     def version(self) -> str:
-        """The first characters of the hash of what is shown, for people."""
-        return self.hash[:6]
+        """The first characters of the hash of what is shown, edits included, for people."""
+        if not any(item.edited for item in self.items):
+            return self.hash[:6]
+        return digest([self.hash, [item.arguments for item in self.items]])[:6]
+
+    @cached_property
+    def asking(self) -> Asking:
+        """How the question asks, and about which actions."""
+        return asking(self.question, self.schema, kind=self.kind)
 
     @property
     def rule(self) -> Rule | None:
         """The rule of the first item, under which it was opened."""
         return self.items[0].rule if self.items else None
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules of all items, each once, in their order."""
+        return tuple(dict.fromkeys(item.rule for item in self.items if item.rule is not None))
 
     @property
     def votes(self) -> tuple[Vote, ...]:
@@ -115,8 +155,17 @@ class Review:
 
     @property
     def outcome(self) -> str | None:
-        """What it came to: approved, rejected, changes, answered, …; None while open."""
-        return self.items[0].outcome if self.items else None
+        """What it came to: approved, rejected, changes, answered, …; None while open.
+
+        Several actions that came to different things are "mixed", unless all were let through
+        (approved) or none (rejected).
+        """
+        found = {item.outcome for item in self.items}
+        if len(found) <= 1 or None in found:
+            return None if None in found else next(iter(found), None)
+        if found <= {"approved", "edited"}:
+            return "approved"
+        return "rejected" if found <= {"rejected", "skipped"} else "mixed"
 
     def shown(self, spec: GraphSpec | None) -> Shown:
         """The question in words, by the graph's template for this node where it has one."""
@@ -126,12 +175,19 @@ class Review:
             node=self.node,
             template=spec.template(self.node) if spec else None,
             schema=self.schema,
+            asked=self.asking,
+            arguments=[item.arguments for item in self.items] if self.asking.actions else None,
+            schemas=[item.schema for item in self.items] if self.asking.actions else None,
         )
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One pending interrupt as the worker read it from the checkpoint, ready for its row."""
+    """One pending interrupt as the worker read it from the checkpoint, ready for its row.
+
+    `ordinal` says how many answers its node had before. `schemas` are the JSON Schemas of the
+    graph's tools by their names, as far as they can be found.
+    """
 
     interrupt_id: str
     node: str
@@ -141,14 +197,22 @@ class Asked:
     schema: JSON = None
     exact: tuple[str, bytes] | None = None
     kind: Literal["interrupt", "breakpoint"] = "interrupt"
+    ordinal: int = 0
+    fingerprint: JSON = None
+    schemas: Mapping[str, JSON] = field(default_factory=dict)
+
+    @cached_property
+    def asking(self) -> Asking:
+        """How the question asks, and about which actions."""
+        return asking(self.question, self.schema, kind=self.kind)
 
 
 @dataclass(frozen=True)
 class Opened:
     """What `put` did: the review's id, and whether it is new or has a new revision.
 
-    `replaced` is the decided review whose question is not asked any more: its answer must not be
-    fed, the new one is asked instead.
+    `replaced` is the review whose question is not asked any more: an answer to it must not be fed,
+    the new one is asked instead.
     """
 
     review_id: int
@@ -164,24 +228,30 @@ async def put(
     graph: str,
     asked: Asked,
     audience: Audience,
-    rule: Rule | None,
+    rule_for: RuleFor,
+    again: JSON = None,
 ) -> Opened | None:
     """Put a pending question before people, once; the same question again changes nothing.
 
     Returns None where this very question has been closed and not withdrawn: its answer waits. A
     question that changed after it was decided is asked anew: the old answer was for other words.
+
+    Args:
+        again: the answer that the node could not use, where it asks again: {"by", "by_name",
+            "answer", "problem"}.
     """
     known = await connection.fetchrow(SQL.lock_interrupt, thread_id, asked.interrupt_id)
     if known is None:
-        return Opened(await _open(connection, thread_id, graph, asked, audience, rule), True, False)
-    if known["status"] != "open":
-        if known["hash"] == asked.hash:
-            return None
-        await set_aside(connection, known["id"], because="the question changed")
-        fresh = await _open(connection, thread_id, graph, asked, audience, rule)
-        return Opened(fresh, created=True, revised=False, replaced=known["id"])
+        fresh = await _open(connection, thread_id, graph, asked, audience, rule_for, again)
+        return Opened(fresh, created=True, revised=False)
     if known["hash"] == asked.hash:
+        if known["status"] != "open":
+            return None
         return Opened(known["id"], created=False, revised=False)
+    if known["status"] != "open" or known["acts"] or asked.asking.actions:
+        await set_aside(connection, known["id"], because=CHANGED)
+        fresh = await _open(connection, thread_id, graph, asked, audience, rule_for, again)
+        return Opened(fresh, created=True, revised=False, replaced=known["id"])
     kind, exact = asked.exact if asked.exact is not None else (None, None)
     await connection.execute(
         SQL.revise, known["id"], asked.question, kind, exact, asked.schema, asked.hash,
@@ -205,7 +275,7 @@ async def withdraw_all(connection: Connection, thread_id: str, *, because: str) 
 
 
 async def set_aside(connection: Connection, review_id: int, *, because: str) -> None:
-    """Set a decided review aside: its answer cannot be used, and the question is asked anew."""
+    """Set a review aside: its answer cannot be used, and the question is asked anew."""
     await connection.execute(SQL.set_aside, review_id, because)
 
 
@@ -277,17 +347,23 @@ async def _open(
     graph: str,
     asked: Asked,
     audience: Audience,
-    rule: Rule | None,
+    rule_for: RuleFor,
+    again: JSON,
 ) -> int:
     kind, exact = asked.exact if asked.exact is not None else (None, None)
     review_id: int = await connection.fetchval(
         SQL.open, thread_id, graph, asked.node, asked.interrupt_id, asked.checkpoint_id,
         asked.kind, audience, asked.question, kind, exact, asked.schema, asked.hash,
+        asked.ordinal, asked.fingerprint, again,
     )  # fmt: skip
-    await connection.execute(
-        SQL.open_item, review_id, 0, rule.model_dump(mode="json") if rule else None,
-        fingerprint(rule),
-    )  # fmt: skip
+    for item, action in enumerate(asked.asking.actions or (None,)):
+        tool = action.tool if action is not None else None
+        rule = rule_for(tool) if audience == "reviewers" else None
+        await connection.execute(
+            SQL.open_item, review_id, item, rule.model_dump(mode="json") if rule else None,
+            fingerprint(rule), tool, action.arguments if action is not None else None,
+            (action.schema or asked.schemas.get(action.tool)) if action is not None else None,
+        )  # fmt: skip
     return review_id
 
 

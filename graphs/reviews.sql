@@ -1,24 +1,55 @@
 -- name: lock_interrupt
 -- The review of an interrupt, locked; one that was withdrawn does not count.
-select id, status, hash
-from sayso.reviews
-where thread_id = $1
-  and interrupt_id = $2
-  and status <> 'withdrawn'
-for no key update;
+select
+  r.id, r.status, r.hash,
+  exists (select from sayso.items as i where i.review_id = r.id and i.tool is not null) as acts
+from sayso.reviews as r
+where r.thread_id = $1
+  and r.interrupt_id = $2
+  and r.status <> 'withdrawn'
+for no key update of r;
 
 -- name: open
 -- Open a review.
 insert into sayso.reviews
   (thread_id, graph, node, interrupt_id, checkpoint_id, kind, audience, question, question_type,
-   question_bytes, schema, hash)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+   question_bytes, schema, hash, ordinal, fingerprint, again)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 returning id;
 
 -- name: open_item
 -- Open one of its items, under the rule of now.
-insert into sayso.items (review_id, item, rule, rule_hash)
-values ($1, $2, $3, $4);
+insert into sayso.items (review_id, item, rule, rule_hash, tool, asked, arguments, schema)
+values ($1, $2, $3, $4, $5, $6, $6, $7);
+
+-- name: edit_item
+-- Let something else go into an open item's action; no row where it is decided.
+update sayso.items
+set arguments = $3,
+    edited_by = $4,
+    edited_by_name = $5,
+    edited_at = coalesce($6, now())
+where review_id = $1
+  and item = $2
+  and status = 'open'
+returning item;
+
+-- name: raise_revision
+-- What is on the card changed.
+update sayso.reviews
+set revision = revision + 1
+where id = $1
+  and status = 'open'
+returning revision;
+
+-- name: lapse_item
+-- Votes for what went into an action before do not count.
+update sayso.votes
+set lapsed_at = coalesce($3, now())
+where review_id = $1
+  and item = $2
+  and lapsed_at is null
+returning voter, voter_name;
 
 -- name: revise
 -- The node asks something else under the same interrupt: a new revision.
@@ -61,12 +92,13 @@ where r.id = gone.id
 returning r.id;
 
 -- name: set_aside
--- Withdraw a decided review whose answer the node could not use.
+-- Withdraw a review whose answer the node could not use, or whose question is asked otherwise.
 update sayso.reviews
 set status = 'withdrawn',
-    closed_because = $2
+    closed_because = $2,
+    closed_at = coalesce(closed_at, now())
 where id = $1
-  and status in ('decided', 'expired');
+  and status <> 'withdrawn';
 
 -- name: close
 -- Close an open review; no row where somebody was first.
@@ -128,7 +160,7 @@ order by id;
 -- Reviews, oldest first.
 select
   r.id, r.thread_id, r.graph, r.node, r.interrupt_id, r.checkpoint_id, r.kind, r.audience,
-  r.question, r.schema, r.hash, r.revision, r.status, r.closed_because, r.opened_at, r.closed_at,
+  r.question, r.schema, r.hash, r.again, r.fingerprint, r.ordinal, r.revision, r.status, r.closed_because, r.opened_at, r.closed_at,
   t.requester
 from sayso.reviews as r
 join sayso.threads as t on t.id = r.thread_id
@@ -141,8 +173,8 @@ limit $4;
 -- name: items
 -- The items of some reviews.
 select
-  review_id, item, rule, status, verb, outcome, answer, note, decided_by, decided_by_name,
-  decided_at
+  review_id, item, tool, asked, arguments, schema, edited_by, edited_by_name, edited_at, rule,
+  status, verb, outcome, answer, note, decided_by, decided_by_name, decided_at
 from sayso.items
 where review_id = any ($1::bigint[])
 order by review_id, item;
@@ -184,8 +216,8 @@ where id = $1;
 -- name: decided
 -- What was decided on a thread, oldest first, for its nodes.
 select
-  r.interrupt_id, r.node, r.audience, i.verb, i.outcome, i.answer, i.note, i.decided_at,
-  i.decided_by, i.decided_by_name,
+  r.interrupt_id, r.node, r.audience, i.item, i.tool, i.arguments, i.verb, i.outcome, i.answer,
+  i.note, i.decided_at, i.decided_by, i.decided_by_name,
   coalesce(
     (
       select jsonb_agg(jsonb_build_object('id', v.voter, 'name', v.voter_name) order by v.id)
@@ -205,4 +237,4 @@ join sayso.items as i on i.review_id = r.id
 where r.thread_id = $1
   and i.status = 'decided'
   and r.status in ('decided', 'expired')
-order by i.decided_at, r.id;
+order by i.decided_at, r.id, i.item;

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Literal
 
 from checkpoints import leases
@@ -182,11 +183,12 @@ async def _put(
     opened: list[int] = []
     revised: list[int] = []
     for asked in sorted(played.asked, key=lambda each: each.interrupt_id):
-        audience = loaded.audience(asked.node)
-        rule = policy.rule_for(thread.graph, asked.node) if audience == "reviewers" else None
+        # Words of the requester are never read as a verdict on an action or a stop.
+        free = asked.asking.form == "free"
+        audience = loaded.audience(asked.node) if free else "reviewers"
         put = await reviews.put(
             connection, thread_id=thread.id, graph=thread.graph, asked=asked, audience=audience,
-            rule=rule,
+            rule_for=partial(policy.rule_for, thread.graph, asked.node),
         )  # fmt: skip
         if put is None:
             continue
@@ -194,12 +196,16 @@ async def _put(
             await mailbox.consume_answer(connection, put.replaced)
         if put.created:
             opened.append(put.review_id)
+            items = (await reviews.get(connection, put.review_id)).items
             await audit.record(
                 connection, "review.opened", thread_id=thread.id, review_id=put.review_id,
                 detail={
                     "node": asked.node, "audience": audience, "hash": asked.hash,
                     "checkpoint": asked.checkpoint_id,
-                    "rule": rule.model_dump(mode="json") if rule else None,
+                    "rules": [
+                        item.rule.model_dump(mode="json") if item.rule else None for item in items
+                    ],
+                    "tools": [item.tool for item in items if item.tool is not None],
                     "replaced": put.replaced,
                 },
             )  # fmt: skip
@@ -277,7 +283,7 @@ async def _wishes(
         await wish(connection, ports.NOTICE, f"thread:{thread.id}")
     for review_id in opened:
         found = await reviews.get(connection, review_id)
-        nobody = found.rule is None or found.rule.approvers.is_empty()
+        nobody = any(item.rule is None or item.rule.approvers.is_empty() for item in found.items)
         if found.audience == "reviewers" and nobody:
             await wish(connection, ports.NOTICE, f"review:{review_id}")
 

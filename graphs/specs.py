@@ -64,17 +64,21 @@ class Rule(_Spec):
 
     graph: str | None = None
     node: str | None = None
+    tool: str | None = None  # the raw name of the tool whose call is asked about
     channel: str | None = None
     approvers: People = People()
     quorum: int = Field(default=1, ge=1)
     requester_may_decide: bool = False
+    editor_may_decide: bool = True  # whether an edit is the editor's own vote for it
     guests_may_decide: bool = False
     because: str = ""
     confirm: bool = False
 
-    def matches(self, graph: str, node: str) -> bool:
-        """Whether it is for this node: the whole path, or its last name alone."""
+    def matches(self, graph: str, node: str, tool: str | None = None) -> bool:
+        """Whether it is for this node, by its whole path or its last name, and for this tool."""
         if self.graph is not None and self.graph != graph:
+            return False
+        if self.tool is not None and self.tool != tool:
             return False
         return self.node is None or self.node in (node, node.rsplit("/", 1)[-1])
 

@@ -11,6 +11,11 @@ see "open" decide twice. So a vote locks first and reads after:
 6. if that decides the item: outcome, and with the last item the answer into the mailbox, the
    wake, the wishes.
 
+An answer that changes what goes into an action is a vote too, for something that nobody else has
+voted for: what is on the card changes, so the review gets a new revision, the item's earlier votes
+lapse and their voters are told. From then on an approval of that item is a vote for the changed
+action, by the same hash.
+
 Every refusal is a typed result and an audit entry in the same transaction. The caller commits,
 then acknowledges.
 """
@@ -18,7 +23,7 @@ then acknowledges.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final, TypeAlias
@@ -26,7 +31,7 @@ from typing import Any, Final, TypeAlias
 from checkpoints import leases
 from checkpoints.database import Connection, queries
 from checkpoints.text import clean, clean_json
-from graphs import audit, mailbox, ports, reviews
+from graphs import actions, audit, mailbox, ports, reviews
 from graphs.answers import check
 from graphs.plain import digest, written
 from graphs.policy import Person, Reason, Refusal, may_decide
@@ -46,6 +51,7 @@ _OUTCOMES: Final = {
     "ask_for_changes": "changes",
     "edit": "edited",
     "ignore": "skipped",
+    "respond": "answered",
     "continue": "continued",
     "stop": "stopped",
 }
@@ -77,6 +83,16 @@ class Decided:
     verb: str
     answer: JSON
     thread_id: str
+
+
+@dataclass(frozen=True)
+class Edited:
+    """The action was changed and is not decided by that: `have` of `need` votes for it as it is."""
+
+    revision: int
+    item: int
+    have: int
+    need: int
 
 
 @dataclass(frozen=True)
@@ -150,7 +166,7 @@ class Unknown:
 
 
 VoteResult: TypeAlias = (
-    Counted | Decided | AlreadyDecided | Superseded | AlreadyVoted | Refused | Expired
+    Counted | Decided | Edited | AlreadyDecided | Superseded | AlreadyVoted | Refused | Expired
     | Withdrawn | Held | BadAnswer | Unknown
 )  # fmt: skip
 
@@ -162,6 +178,13 @@ def verb_of(answer: JSON) -> str:
         if isinstance(said, str) and said in _OUTCOMES:
             return said
     return "answer"
+
+
+def _verb_of(asked: actions.Asking, answer: JSON) -> str:
+    if asked.form == "breakpoint":
+        said = answer.get("do") if isinstance(answer, Mapping) else "continue"
+        return {"change": "edit", "stop": "stop"}.get(str(said), "continue")
+    return actions.verb_of(answer) if asked.actions else verb_of(answer)
 
 
 def outcome_of(verb: str, answer: JSON) -> str:
@@ -187,10 +210,11 @@ async def vote(
     Args:
         revision: what the voter saw; None where they look at the present one (the command line).
         verb: the button's; None takes it from the answer.
-        answer: the very value that the node's `interrupt()` returns.
+        answer: the very value that the node's `interrupt()` returns; with actions, that of the
+            item.
     """
     answer = clean_json(answer)
-    verb = clean(verb) if verb else verb_of(answer)
+    verb = clean(verb) if verb else ""
     note = clean(note)[:MAX_NOTE_CHARACTERS] if note else None
     thread_id = await connection.fetchval(reviews.SQL.thread_of, review_id)
     if thread_id is None:
@@ -202,31 +226,41 @@ async def vote(
         return await _refuse(connection, Unknown(review_id), thread_id, review_id, voter, verb)
     found = await reviews.get(connection, review_id)
     mine = next(each for each in found.items if each.item == item)
-    refusal = _refusal(row, mine, voter, revision, answer)
+    answer = _as_it_stands(found, mine, answer)
+    verb = verb or _verb_of(found.asking, answer)
+    refusal = _refusal(row, found, mine, voter, revision, answer)
     if refusal is not None:
         return await _refuse(connection, refusal, thread_id, review_id, voter, verb)
+    standing: Sequence[reviews.Vote] = mine.standing_votes()
+    edits = _edits(found, mine, answer)
+    stands: int = row["revision"]
+    if edits:
+        stands = await _edit(connection, found, mine, answer, voter, now, wish)
+        standing = ()
+    counts = not edits or mine.rule is None or mine.rule.editor_may_decide
     hashed = digest(answer)
-    await connection.execute(
-        SQL.cast, review_id, item, row["revision"], voter.person.id, clean(voter.person.name),
-        verb, written(answer), hashed, note, voter.via, now,
-    )  # fmt: skip
-    have = 1 + sum(each.answer_hash == hashed for each in mine.standing_votes())
+    have = sum(each.answer_hash == hashed for each in standing) + counts
     need = mine.rule.quorum if mine.rule is not None else 1
-    await audit.record(
-        connection, "vote.counted", actor=voter.person.id, thread_id=thread_id,
-        review_id=review_id,
-        detail={
-            **_said(voter, verb), "item": item, "revision": row["revision"], "answer": answer,
-            "answer_hash": hashed, "question_hash": row["hash"], "note": note, "have": have,
-            "need": need,
-        },
-    )  # fmt: skip
+    if counts:
+        await connection.execute(
+            SQL.cast, review_id, item, stands, voter.person.id, clean(voter.person.name), verb,
+            written(answer), hashed, note, voter.via, now,
+        )  # fmt: skip
+        await audit.record(
+            connection, "vote.counted", actor=voter.person.id, thread_id=thread_id,
+            review_id=review_id,
+            detail={
+                **_said(voter, verb), "item": item, "revision": stands, "answer": answer,
+                "answer_hash": hashed, "question_hash": row["hash"], "note": note, "have": have,
+                "need": need,
+            },
+        )  # fmt: skip
     kind = ports.CARD if row["audience"] == "reviewers" else ports.ASK
     await wish(connection, kind, str(review_id))
     await wish(connection, ports.PROGRESS, thread_id)
     if have < need:
-        return Counted(have, need, verb)
-    outcome = outcome_of(verb, answer)
+        return Edited(stands, item, have, need) if edits else Counted(have, need, verb)
+    outcome = _outcome_of(found, verb, answer)
     await connection.execute(
         reviews.SQL.decide_item, review_id, item, verb, outcome, written(answer), note,
         voter.person.id, clean(voter.person.name), now,
@@ -237,8 +271,9 @@ async def vote(
     )  # fmt: skip
     if await connection.fetchval(reviews.SQL.open_items, review_id) == 0:
         await connection.execute(reviews.SQL.close, review_id, "decided", now)
+        whole = _whole(await reviews.get(connection, review_id))
         await mailbox.put(
-            connection, thread_id, "answer", review_id=review_id, answer=written(answer),
+            connection, thread_id, "answer", review_id=review_id, answer=written(whole),
             unwoken=not woken,
         )  # fmt: skip
         if woken:
@@ -246,8 +281,130 @@ async def vote(
     return Decided(outcome, verb, answer, thread_id)
 
 
+async def vote_all(
+    connection: Connection,
+    *,
+    review_id: int,
+    voter: Voter,
+    revision: int | None = None,
+    now: datetime | None = None,
+    wish: Wish = no_wish,
+) -> list[VoteResult]:
+    """Approve every open action of a review that can be approved, each as a vote of its own.
+
+    What this person may not decide, or has voted on, is refused for that action alone.
+    """
+    found = await reviews.find(connection, review_id)
+    asked = found.asking if found is not None else actions.Asking("free")
+    open_ = [item for item in (found.items if found else ()) if item.status == "open"]
+    return [
+        await vote(
+            connection, review_id=review_id, item=item.item, revision=revision, verb="approve",
+            answer=actions.reply(asked.form, asked.actions[item.item], "approve"),
+            voter=voter, now=now, wish=wish,
+        )
+        for item in open_
+        if asked.actions and "approve" in asked.actions[item.item].allowed
+    ]  # fmt: skip
+
+
+async def vote_whole(
+    connection: Connection,
+    *,
+    review_id: int,
+    answer: JSON,
+    voter: Voter,
+    now: datetime | None = None,
+    wish: Wish = no_wish,
+) -> list[VoteResult]:
+    """Vote on every item by one whole answer, the very value that `interrupt()` returns.
+
+    An item that is decided already for just this answer is passed over. The caller rolls back
+    where one of the results is a refusal, so that half an answer does not count.
+    """
+    found = await reviews.find(connection, review_id)
+    parts = actions.split(found.asking, clean_json(answer)) if found is not None else (answer,)
+    if parts is None:
+        said = BadAnswer("Give one decision for each action, in the order of the question.")
+        thread_id = await connection.fetchval(reviews.SQL.thread_of, review_id)
+        return [await _refuse(connection, said, thread_id, review_id, voter, "")]
+    known = found.items if found is not None else ()
+    return [
+        await vote(
+            connection, review_id=review_id, item=item, answer=part, voter=voter, now=now,
+            wish=wish,
+        )
+        for item, part in enumerate(parts)
+        if not (item < len(known) and known[item].status == "decided" and len(parts) > 1)
+        or digest(known[item].answer) != digest(part)
+    ]  # fmt: skip
+
+
+def _as_it_stands(review: reviews.Review, mine: reviews.Item, answer: JSON) -> JSON:
+    """The answer itself; an approval of an action that was changed is one of what it is now."""
+    if not review.asking.actions or not mine.edited or actions.verb_of(answer) != "approve":
+        return answer
+    action = review.asking.actions[mine.item]
+    return actions.reply(review.asking.form, action, "approve", arguments=mine.arguments)
+
+
+def _edits(review: reviews.Review, mine: reviews.Item, answer: JSON) -> bool:
+    """Whether the answer lets something else go into the action than what stands on the card."""
+    if not review.asking.actions or actions.verb_of(answer) not in ("approve", "edit"):
+        return False
+    wanted = actions.arguments_of(review.asking.actions[mine.item], answer)
+    return not actions.same(wanted, mine.arguments)
+
+
+async def _edit(
+    connection: Connection,
+    review: reviews.Review,
+    mine: reviews.Item,
+    answer: JSON,
+    voter: Voter,
+    now: datetime | None,
+    wish: Wish,
+) -> int:
+    """Change the action, let its votes lapse, and return the new revision."""
+    wanted = actions.arguments_of(review.asking.actions[mine.item], answer)
+    name = clean(voter.person.name)
+    await connection.execute(
+        reviews.SQL.edit_item, review.id, mine.item, wanted, voter.person.id, name, now
+    )
+    revision: int = await connection.fetchval(reviews.SQL.raise_revision, review.id)
+    lapsed = await connection.fetch(reviews.SQL.lapse_item, review.id, mine.item, now)
+    await audit.record(
+        connection, "review.edited", actor=voter.person.id, thread_id=review.thread_id,
+        review_id=review.id,
+        detail={
+            **_said(voter, "edit"), "item": mine.item, "tool": mine.tool, "revision": revision,
+            "before": mine.arguments, "after": wanted,
+            "lapsed": [row["voter"] for row in lapsed],
+        },
+    )  # fmt: skip
+    for row in lapsed:
+        if row["voter"] != voter.person.id:
+            who = f"{review.id}.{mine.item}.{revision}.{row['voter']}"
+            await wish(connection, ports.LAPSED, who)
+    return revision
+
+
+def _outcome_of(review: reviews.Review, verb: str, answer: JSON) -> str:
+    if review.asking.form == "breakpoint":
+        return _OUTCOMES[verb]
+    if review.asking.actions:
+        return _OUTCOMES[actions.verb_of(answer)]
+    return outcome_of(verb, answer)
+
+
+def _whole(review: reviews.Review) -> JSON:
+    """The value that `interrupt()` returns, once every item is decided."""
+    return actions.assemble(review.asking, [item.answer for item in review.items])
+
+
 def _refusal(
     row: Mapping[str, Any],
+    review: reviews.Review,
     mine: reviews.Item,
     voter: Voter,
     revision: int | None,
@@ -272,14 +429,26 @@ def _refusal(
     if refused := _not_allowed(row, mine.rule, voter.person):
         return Refused(refused.reason, refused.rule)
     own = next((v for v in mine.standing_votes() if v.voter == voter.person.id), None)
-    if own is not None:
+    edits = _edits(review, mine, answer)
+    if own is not None and not edits:
         return AlreadyVoted(own.verb, own.cast_at)
+    if _decides_on_own_edit(mine, voter.person, edits):
+        return Refused(Reason.EDITOR, mine.rule)
     try:
         json.dumps(answer, allow_nan=False)
     except (TypeError, ValueError):
         return BadAnswer("The answer must be JSON.")
-    message = check(answer, row["question"], row["schema"])
+    message = actions.problem(review.asking, mine.item, answer, mine.schema)
+    if message is None:
+        whole = review.asking.form in ("free", "per_call")
+        message = check(answer, row["question"], row["schema"] if whole else None)
     return BadAnswer(message) if message is not None else None
+
+
+def _decides_on_own_edit(mine: reviews.Item, person: Person, edits: bool) -> bool:
+    if edits or mine.rule is None or mine.rule.editor_may_decide:
+        return False
+    return mine.edited and mine.edited_by == person.id
 
 
 def _not_allowed(row: Mapping[str, Any], rule: Rule | None, person: Person) -> Refusal | None:

@@ -121,7 +121,7 @@ class House:
                     interrupt_id, "ask", "1", question, digest(question), schema=schema
                 ),
                 audience=audience,
-                rule=rule,
+                rule_for=lambda _: rule,
             )
             assert opened is not None
             return await reviews.get(connection, opened.review_id)

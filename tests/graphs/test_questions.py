@@ -250,10 +250,11 @@ def test_a_schema_that_lists_its_values_becomes_buttons() -> None:
         "required": ["decision"],
     }
     seen = see({"question": "Publish?"}, schema)
-    assert [(one.label, one.answer(None)) for one in seen.choices] == [
+    assert [(one.label, one.answer(None)) for one in seen.choices[:2]] == [
         ("Approve", {"decision": "approve"}),
         ("Reject", {"decision": "reject"}),
     ]
+    assert [(one.label, one.needs) for one in seen.choices[2:]] == [("Fill in", "form")]
 
 
 def test_an_answer_to_a_schema_may_be_written_as_json() -> None:

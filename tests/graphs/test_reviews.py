@@ -27,7 +27,7 @@ async def test_a_question_keeps_its_keys_in_their_own_order_also_when_it_is_revi
             graph="loan",
             asked=reviews.Asked(review.interrupt_id, "ask", "2", other, digest(other)),
             audience="reviewers",
-            rule=review.rule,
+            rule_for=lambda _: review.rule,
         )
     assert put is not None
     assert put.revised
