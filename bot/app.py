@@ -27,9 +27,12 @@ from bot.errors import NotYet, SlackFailed
 from bot.house import House
 from bot.listeners import Listeners
 from bot.people import People, Workspace
-from bot.posting import Pace, Poster
+from bot.pictures import Draw
+from bot.posting import Poster
 from bot.posts import CARD, Post
+from bot.records import Records
 from bot.renderings import Renderings
+from bot.sending import Pace, Sender
 from bot.settings import Settings, load, take_up
 from bot.slack import Slack
 from bot.supervision import Child, command, supervised, until_told_to_stop
@@ -346,9 +349,14 @@ async def work(*, tied: bool = False, alive: int | None = None) -> None:
 
 
 def poster_of(
-    settings: Settings, database: Database, slack: Slack, team: str, afterwards: Afterwards
+    settings: Settings,
+    database: Database,
+    slack: Slack,
+    team: str,
+    afterwards: Afterwards,
+    draw: Draw,
 ) -> Poster:
-    """The poster of a worker."""
+    """The poster of a worker; `draw` makes the picture of a thread."""
     policy = policy_of(settings)
     known = People(database, slack, team, afterwards)
     afterwards.start(known.learn_handles(), "names of groups")
@@ -360,16 +368,20 @@ def poster_of(
             if review.rule is not None:
                 known.warm(review.rule.approvers.users, review.rule.approvers.groups)
 
-    return Poster(
+    specs = settings.configuration.graphs
+    sender = Sender(
         database,
         slack,
-        Renderings(settings.configuration.graphs, policy, known),
+        Renderings(specs, policy, known),
+        write=Records(specs, states_of(database)),
+        draw=draw,
         members=known.members,
         in_channel=known.in_channel,
         tell_operators=Wishes(policy.operators).tell_operators,
         posted=posted,
         pace=Pace(hold_off_seconds=settings.environment.hold_off_seconds),
     )
+    return Poster(database, sender)
 
 
 async def keep_house(database: Database) -> None:

@@ -57,6 +57,7 @@ class Payload:
 
     text: str
     blocks: list[JSON]
+    encloses: str = ""  # the subject of a file that belongs under it
 
 
 class Blocks:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
 
 import aiohttp
 import structlog
@@ -21,7 +20,6 @@ from graphs.threads import FileRef
 MAX_FILE_BYTES: Final = 10 * 1024 * 1024
 FETCH_SECONDS: Final = 60
 _PIECE: Final = 64 * 1024
-_SLACK_HOSTS: Final = ("slack.com", "slack-files.com", "slack-edge.com")
 _REDIRECTS: Final = 3
 _PAUSES_SECONDS: Final = (1.0, 3.0, 0.0)
 log = structlog.get_logger("sayso.files")
@@ -32,7 +30,6 @@ class SlackFiles:
 
     def __init__(self, slack: Slack) -> None:
         self._slack = slack
-        self._api = urlsplit(slack.api_url)
 
     async def __call__(self, file: FileRef) -> bytes:
         """Read the file.
@@ -62,7 +59,7 @@ class SlackFiles:
     async def _read(self, url: str, *, page: bool) -> bytes | str:
         """The bytes, or where they are instead; ``page``: the file itself is a web page."""
         try:
-            if not self._is_slacks(urlsplit(url)):
+            if not self._slack.keeps(url):
                 raise FileRefused("it is not kept by Slack")
             async with self._slack.session.get(
                 url,
@@ -85,16 +82,6 @@ class SlackFiles:
                 return await _capped(response)
         except ValueError:
             raise FileRefused("its address cannot be read") from None
-
-    def _is_slacks(self, address: SplitResult) -> bool:
-        if (address.scheme, address.netloc) == (self._api.scheme, self._api.netloc):
-            return True
-        host = address.hostname or ""
-        return (
-            address.scheme == "https"
-            and address.port in {None, 443}
-            and any(host == known or host.endswith(f".{known}") for known in _SLACK_HOSTS)
-        )
 
 
 def too_large() -> str:

@@ -27,10 +27,18 @@ ASK: Final = "ask"  # subject: a review whose audience is the requester
 OUTCOME: Final = "outcome"  # subject: a thread
 KEPT: Final = "kept"  # subject: the message that was kept
 NOTICE: Final = "notice"  # subject: what the operators have to know
+FILE: Final = "file"  # subject: a review and its revision, or a record and who asked for it
+PICTURE: Final = "picture"  # subject: a thread and the head it is drawn for; nobody is sent it
 
 # In a post's body: whoever reads this channel is shown the subject there, and not once more.
 UNLESS_IN: Final = "unless_in"
 
+
+# In a file's body: the message it stands under, its id in Slack, and what it came to there.
+UNDER: Final = "under"
+IN_SLACK: Final = "file"
+TITLE: Final = "title"
+COMMENT: Final = "comment"
 
 # In an outcome's body: the failure it told of, and that the thread has gone on since.
 FAILED: Final = "failed"
@@ -88,6 +96,12 @@ async def want(
     await connection.execute(SQL.hint, place)
 
 
+async def enclose(connection: Connection, subject: str, place: str, *, under: str) -> None:
+    """Want a file under a message of the place, once."""
+    await connection.execute(SQL.enclose, subject, place, {UNDER: under})
+    await connection.execute(SQL.hint, place)
+
+
 async def again(connection: Connection, kind: str, subject: str) -> bool:
     """Want whatever is shown of the subject shown anew; False when nothing was ever wanted."""
     places = await connection.fetch(SQL.again, kind, subject, _pace(kind))
@@ -118,6 +132,40 @@ async def move(connection: Connection, old: str, new: str) -> None:
     """Follow a channel to its new id."""
     await connection.execute(SQL.lane, new)
     await connection.execute(SQL.move, old, new)
+
+
+async def showed(
+    database: Connection | Database,
+    post: Post,
+    digest: str | None,
+    channel: str | None,
+    ts: str | None,
+) -> None:
+    """Write down that Slack shows the post as it was wanted when it was rendered."""
+    await database.execute(SQL.showed, post.id, post.wanted, digest, channel, ts)
+
+
+async def uploaded(database: Database, post: Post, *, file: str, title: str, comment: str) -> None:
+    """Keep the id of the bytes that Slack has; where one is kept already, that one stays."""
+    kept = {IN_SLACK: file, TITLE: title, COMMENT: comment}
+    await database.execute(SQL.uploaded, post.id, kept, IN_SLACK)
+
+
+async def upload_again(database: Database, post: Post) -> None:
+    """Forget the id of bytes that Slack does not have any more."""
+    await database.execute(SQL.upload_again, post.id, [IN_SLACK, TITLE, COMMENT])
+
+
+async def later(
+    database: Connection | Database,
+    post: Post,
+    why: str,
+    seconds: float,
+    *,
+    keep_tried: bool = False,
+) -> None:
+    """Write down that nothing was sent, and when to try again."""
+    await database.execute(SQL.later, post.id, why, seconds, keep_tried)
 
 
 async def shown_at(connection: Connection | Database, kind: str, subject: str) -> list[Shown]:

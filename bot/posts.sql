@@ -11,6 +11,12 @@ set wanted = sayso.posts.wanted + 1,
       sayso.posts.shown_at + make_interval(secs => $6)
     );
 
+-- name: enclose
+-- Want a file under a message; one that was wanted already stays as it is.
+insert into sayso.posts (kind, subject, place, body)
+values ('file', $1, $2, $3)
+on conflict (kind, subject, place) do nothing;
+
 -- name: again
 -- Say that whatever is shown of a subject should be shown anew; nothing new is posted.
 update sayso.posts
@@ -139,6 +145,33 @@ set channel = $2,
     reconcile_at = now() + make_interval(secs => $4)
 where id = $1;
 
+-- name: uploaded
+-- Keep what was uploaded for a file; the first one stays, and is shared at once.
+update sayso.posts
+set body = coalesce(body, '{}') || $2::jsonb,
+    due_at = now()
+where id = $1
+  and not coalesce(body, '{}') ? $3;
+
+-- name: upload_again
+-- The bytes are gone from Slack: they are sent anew.
+update sayso.posts
+set body = body - $2::text[],
+    tried_at = null,
+    due_at = now()
+where id = $1 and ts is null;
+
+-- name: picture
+-- A picture that was wanted: the file it is in Slack, or why there is none; null: not yet drawn.
+select ts, shown, wanted, error
+from sayso.posts
+where kind = 'picture' and subject = $1;
+
+-- name: forget_picture
+-- Slack does not show a picture any more: the next look draws it anew.
+delete from sayso.posts
+where kind = 'picture' and subject = $1;
+
 -- name: unknown
 -- The outcome of a send is not known: hold off, then look before sending again.
 update sayso.posts
@@ -227,7 +260,7 @@ set reconcile_at = now() + make_interval(secs => $1 * power(2, least(reconcile_a
 where id in (
   select id
   from sayso.posts
-  where reconcile_at <= now() and ts is not null
+  where reconcile_at <= now() and ts is not null and kind <> 'file'
   order by reconcile_at
   limit 10
   for no key update skip locked

@@ -15,6 +15,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import aiohttp
 from slack_sdk.errors import SlackApiError
@@ -26,6 +27,7 @@ CALL_SECONDS: Final = 10.0
 _RETRY_AFTER_SECONDS: Final = 30.0
 _SERVER_ERROR: Final = 500
 _TOO_MANY: Final = 429
+_FILE_HOSTS: Final = ("slack.com", "slack-files.com", "slack-edge.com")
 
 
 class Slack:
@@ -65,6 +67,22 @@ class Slack:
     def token_digest(self) -> str:
         """Tells tokens apart without showing them."""
         return hashlib.sha256(self.token.encode()).hexdigest()[:32]
+
+    def keeps(self, address: str) -> bool:
+        """Whether the address is one of Slack's own, or of the Web API that was configured.
+
+        Raises:
+            ValueError: it is no address.
+        """
+        asked, api = urlsplit(address), urlsplit(self.api_url)
+        if (asked.scheme, asked.netloc) == (api.scheme, api.netloc):
+            return True
+        host = asked.hostname or ""
+        return (
+            asked.scheme == "https"
+            and asked.port in {None, 443}
+            and any(host == known or host.endswith(f".{known}") for known in _FILE_HOSTS)
+        )
 
     async def call(
         self, method: str, *, timeout: float = CALL_SECONDS, **arguments: Any

@@ -717,6 +717,13 @@ ENGLISH: dict[str, Entry] = {
     "notice.command": "{command}",
     "notice.request": "Request {id}, {title}",
     "notice.more": {"1": "and 1 more", "other": "and {count} more"},
+    # Files
+    "file.evidence.title": "What request {id} asks, whole",
+    "file.evidence": (
+        "*The whole of what request {id} asks*, version {version}. The card shows the beginning."
+    ),
+    "file.record.title": "Request {id}, the whole record",
+    "file.record": "*Request {id}, the whole record.* You asked for it, and that is recorded.",
     # Home
     "home.waiting": {
         "0": "Nothing waits for you",

@@ -18,6 +18,7 @@ from bot import app, people
 from bot.afterwards import Afterwards
 from bot.files import SlackFiles
 from bot.people import LOCAL_TEAM
+from bot.pictures import no_picture
 from bot.settings import Settings
 from bot.slack import Slack
 from bot.supervision import show_life
@@ -129,7 +130,9 @@ class Worker:
         if self._slack is None:
             duties.append(asyncio.create_task(self._follow_team(serving), name="team"))
         else:
-            poster = app.poster_of(self._settings, self._database, self._slack, team, afterwards)
+            poster = app.poster_of(
+                self._settings, self._database, self._slack, team, afterwards, no_picture
+            )
             duties.append(asyncio.create_task(poster.run(), name="poster"))
         if self._alive is not None:
             # Not before: loading the graphs may take longer than a silence is allowed to.

@@ -14,8 +14,10 @@ import pytest
 from bot import app
 from bot.afterwards import Afterwards
 from bot.people import People
-from bot.posting import Pace, Poster
+from bot.posting import Poster
+from bot.records import Records
 from bot.renderings import Renderings
+from bot.sending import Pace, Sender
 from bot.settings import Settings, load
 from bot.simulator import LocalSlack
 from bot.slack import Slack
@@ -58,6 +60,19 @@ async def until(what: str, look: Callable[[], Any], seconds: float = PATIENCE_SE
 
 
 @dataclass
+class Drawings:
+    """What a worker would draw; `picture` is the PNG of every thread, None where there is none."""
+
+    picture: bytes | None = None
+    drawn: list[str] = field(default_factory=list)
+
+    async def __call__(self, thread_id: str) -> bytes | None:
+        """Draw one."""
+        self.drawn.append(thread_id)
+        return self.picture
+
+
+@dataclass
 class Desk:
     """A local Slack, our web process and a poster: all of bot/ but the worker's engine."""
 
@@ -67,6 +82,7 @@ class Desk:
     client: Slack
     poster: Poster
     url: str
+    drawings: Drawings
     tasks: list[asyncio.Task[Any]] = field(default_factory=list)
 
     async def post_all(self) -> None:
@@ -83,16 +99,21 @@ class Desk:
         return str(found[0].id)
 
     async def review(
-        self, thread_id: str | None = None, *, rule: Rule | None = None, **question: Any
+        self,
+        thread_id: str | None = None,
+        *,
+        rule: Rule | None = None,
+        asks: Any = None,
+        **question: Any,
     ) -> int:
-        """A review as settle would open it, with its wishes."""
+        """A review as settle would open it, with its wishes; `asks` is another question."""
         thread_id = thread_id or await self.thread()
         wishes = Wishes(self.settings.configuration.operators)
         asked = Asked(
             interrupt_id=f"{len(await reviews.list_(self.database)):032x}",
             node="human_review",
             checkpoint_id="1",
-            question=QUESTION | question,
+            question=QUESTION | question if asks is None else asks,
             hash="4f9c21" + "0" * 58,
         )
         async with self.database.transaction() as connection:
@@ -102,7 +123,7 @@ class Desk:
                 graph="loan",
                 asked=asked,
                 audience="reviewers",
-                rule=rule or self.settings.configuration.reviews[0],
+                rule_for=lambda tool: rule or self.settings.configuration.reviews[0],
             )
             assert put is not None
             await wishes(connection, "card", str(put.review_id))
@@ -150,14 +171,20 @@ async def desk(database_url: str, tmp_path: Path) -> AsyncIterator[Desk]:
             policy = app.policy_of(settings)
             afterwards = Afterwards()
             known = People(database, client, "T0SAYSO", afterwards)
-            poster = Poster(
+            specs = settings.configuration.graphs
+            drawings = Drawings()
+            sender = Sender(
                 database,
                 client,
-                Renderings(settings.configuration.graphs, policy, known),
+                Renderings(specs, policy, known),
+                write=Records(specs, app.states_of(database)),
+                draw=drawings,
                 members=known.members,
                 in_channel=known.in_channel,
                 tell_operators=Wishes(policy.operators).tell_operators,
                 pace=Pace(claim_seconds=5, call_seconds=1, hold_off_seconds=0.1, post_seconds=0.0),
             )
-            yield Desk(slack, database, settings, client, poster, f"http://{host}:{port}")
+            url = f"http://{host}:{port}"
+            poster = Poster(database, sender)
+            yield Desk(slack, database, settings, client, poster, url, drawings)
             await afterwards.finish()

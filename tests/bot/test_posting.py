@@ -9,7 +9,7 @@ import pytest
 from bot import app, posts
 from bot.looking import Looking
 from bot.people import identify
-from bot.posting import Pace
+from bot.sending import Pace
 from bot.wishes import Wishes
 from checkpoints.database import Database
 from graphs import interventions, reviews, threads
@@ -149,7 +149,7 @@ async def test_a_post_that_was_refused_after_an_unknown_send_is_looked_for_first
     )
     # As if the first send, whose outcome is not known, were not in the history yet.
     (claimed,) = await rows(desk.database)
-    await desk.poster._park(posts.post(claimed), "restricted_action")
+    await desk.poster.sender.park(posts.post(claimed), "restricted_action")
     for _ in range(3):
         await due_now(desk.database)
         await desk.post_all()

@@ -1,0 +1,99 @@
+"""Where a post goes: the channel behind its place, the conversation, each member of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from bot import conversations, posts
+from bot.posts import Post
+from bot.slack import Slack
+from checkpoints.database import Database
+
+Members = Callable[[str], Awaitable[frozenset[str] | None]]
+
+# No conversation to post into yet.
+LATER: Final = "later"
+_MEMBERS_AGAIN_SECONDS: Final = 30.0
+
+
+class Places:
+    """Finds the place of a post in Slack."""
+
+    def __init__(
+        self,
+        database: Database,
+        slack: Slack,
+        *,
+        members: Members,
+        in_channel: Members,
+        call_seconds: float,
+        again_seconds: float,
+    ) -> None:
+        self._database = database
+        self._slack = slack
+        self._members = members
+        self._in_channel = in_channel
+        self._call_seconds = call_seconds
+        self._again_seconds = again_seconds
+
+    async def channel(self, place: str) -> str:
+        """The channel's id; of a person's direct messages it is asked for."""
+        if not place.startswith(("U", "W")):
+            return place
+        answer = await self._slack.call(
+            "conversations.open", timeout=self._call_seconds, users=place
+        )
+        return str(answer["channel"]["id"])
+
+    async def root(self, post: Post) -> str | None:
+        """The message under which the post stands; `LATER` where that is not there yet."""
+        under = (post.body or {}).get(posts.UNDER)
+        if under is not None:
+            return str(under)
+        if post.thread_id is None:
+            return None
+        async with self._database.connection() as connection:
+            place = await conversations.of_thread(connection, post.thread_id)
+        if place is None or (place.root is None and post.kind != posts.PROGRESS):
+            return LATER
+        # The message that is the root itself is not a reply to itself.
+        return None if place.root == post.ts else place.root
+
+    async def hang(self, post: Post, channel: str, ts: str) -> None:
+        """A progress message may be what its conversation hangs under."""
+        if post.kind == posts.PROGRESS and post.thread_id is not None:
+            async with self._database.connection() as connection:
+                await conversations.hang(connection, post.thread_id, channel=channel, root=ts)
+
+    async def spread(self, post: Post) -> None:
+        """Replace a group's post by one for each of its members, as the group is now."""
+        members = await self._members(post.place)
+        if members is None:
+            await posts.later(self._database, post, "group not known", self._again_seconds)
+            return
+        async with self._database.transaction() as connection:
+            for member in sorted(members):
+                await posts.want(
+                    connection,
+                    post.kind,
+                    post.subject,
+                    member,
+                    thread_id=post.thread_id,
+                    body=post.body,
+                )
+            await posts.showed(connection, post, None, None, None)
+
+    async def stands_elsewhere(self, post: Post) -> bool:
+        """Whether the person reads the same in a channel, or it cannot be told yet."""
+        channel = (post.body or {}).get(posts.UNLESS_IN)
+        if channel is None or post.ts is not None or post.tried_at is not None:
+            return False
+        inside = await self._in_channel(str(channel))
+        if inside is None:
+            why = "members of the channel not known"
+            await posts.later(self._database, post, why, _MEMBERS_AGAIN_SECONDS)
+            return True
+        if post.place in inside:
+            await posts.showed(self._database, post, post.digest, None, None)
+        return post.place in inside
