@@ -3,7 +3,7 @@
 import secrets
 from typing import Any
 
-from bot.simulator import cast, shapes, strictness
+from bot.simulator import cast, files, shapes, strictness
 from bot.simulator.arguments import Call
 from bot.simulator.cast import JSON
 from bot.simulator.conversations import place_to_write
@@ -125,6 +125,7 @@ def content_of(call: Call, *, most: int) -> JSON:
         raise Refused("msg_too_long")
     if blocks is not None:
         strictness.check_message(blocks)
+        files.check_pictures(call.slack, blocks, "invalid_blocks", "/blocks")
     if not text.strip() and not blocks and not call.data("attachments", "invalid_attachments"):
         raise Refused("no_text")
     if blocks:

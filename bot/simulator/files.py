@@ -15,6 +15,7 @@ from bot.simulator.errors import Refused
 from bot.simulator.slack import Slack
 
 FILE_BYTES = 1_000_000_000
+_SHOWN = ("image/png", "image/jpeg", "image/gif")
 _CHUNK = 65_536
 
 
@@ -50,9 +51,13 @@ async def complete_upload(call: Call) -> JSON:
         row = call.workspace.get("files", one.get("id", "")) if isinstance(one, dict) else None
         if row is None:
             raise Refused("file_not_found")
-        if row.get("pending") is not False and not row.get("arrived"):
+        if row.get("pending") is False:
+            raise Refused("file_update_failed")  # a file is completed once
+        if not row.get("arrived"):
             raise Refused("file_upload_not_complete")
-        rows.append({**row, "title": one.get("title") or row["title"], "pending": False})
+        seen_at = time.time() + call.slack.misbehaviour["file_ms"] / 1000
+        title = one.get("title") or row["title"]
+        rows.append({**row, "title": title, "pending": False, "seen_at": seen_at})
     channel = call.text("channel_id") or call.text("channels")
     place = None
     if channel:
@@ -62,7 +67,8 @@ async def complete_upload(call: Call) -> JSON:
         call.workspace.put("files", row["id"], row)
     if place:
         share(call.slack, place, rows, call.text("initial_comment"), call.text("thread_ts"))
-    return {"files": [shapes.file(row, call.slack.url) for row in rows]}
+    # Slack looks at a file, and shares it, a moment after it has answered.
+    return {"files": [{"id": row["id"], "title": row["title"]} for row in rows]}
 
 
 def share(slack: Slack, place: JSON, rows: list[JSON], comment: str, thread_ts: str) -> None:
@@ -78,7 +84,22 @@ def share(slack: Slack, place: JSON, rows: list[JSON], comment: str, thread_ts: 
     if thread_ts:
         message["thread_ts"] = thread_ts
     slack.workspace.put_message(message)
+    for row in rows:
+        shares = {**row.get("shares", {}), place["id"]: [message["ts"]]}
+        slack.workspace.put("files", row["id"], {**row, "shares": shares})
     slack.tell_of_message(message)
+
+
+def check_pictures(slack: Slack, blocks: Any, code: str, pointer: str) -> None:
+    """Refuse blocks that show a file of Slack's which is no picture, or not looked at yet."""
+    for at, block in enumerate(blocks if isinstance(blocks, list) else ()):
+        shown = block.get("slack_file") if isinstance(block, dict) else None
+        if not isinstance(shown, dict) or "id" not in shown:
+            continue
+        row = slack.workspace.get("files", str(shown["id"]))
+        if row is None or not shapes.is_seen(row) or row["mimetype"] not in _SHOWN:
+            where = f"{pointer}/{at}/slack_file"
+            raise Refused(code, [f"[ERROR] invalid slack file [json-pointer:{where}]"])
 
 
 def new_file(slack: Slack, user: str, name: str, body: bytes, **more: Any) -> JSON:

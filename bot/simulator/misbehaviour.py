@@ -8,6 +8,7 @@
 | delay_ms | every delivery leaves that much later; a trigger_id ages meanwhile |
 | api_delay_ms | the Web API answers late |
 | slow_history_ms, users_info_ms | history and replies, or users.info, answer late |
+| file_ms | a file that was completed has no type, no message and no place in blocks so long |
 | lose_answer: n or [method, ...] | the work is done and the answer lost, once for each entry |
 | lose_by: "500" or "close" | how an answer is lost: HTTP 500, or the connection ends |
 | ratelimit: {method, n, retry_after} | 429 with Retry-After; method "*" is any |
@@ -36,6 +37,7 @@ _DEFAULTS: JSON = {
     "api_delay_ms": 0,
     "slow_history_ms": 0,
     "users_info_ms": 0,
+    "file_ms": 0,
     "lose_answer": 0,
     "lose_by": "500",
     "ratelimit": [],
@@ -58,6 +60,7 @@ _COUNTS = (
     "api_delay_ms",
     "slow_history_ms",
     "users_info_ms",
+    "file_ms",
 )
 _PER_METHOD = ("ratelimit", "server_error", "api_error")
 _SWITCHES = ("rates", "revoke", "uninstall", "bank_down")

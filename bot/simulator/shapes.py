@@ -1,6 +1,7 @@
 """How our rows look from outside: Slack's own users, channels, messages, files and views."""
 
 import hashlib
+import time
 from typing import Any
 
 from bot.simulator import cast
@@ -171,18 +172,28 @@ def file_type(name: str) -> tuple[str, str, str]:
     return "binary", "application/octet-stream", "Binary"
 
 
+def is_seen(row: JSON) -> bool:
+    """Whether Slack has looked at a file that was completed: until then it has no type."""
+    return row.get("pending") is not True and time.time() >= row.get("seen_at", 0)
+
+
 def file(row: JSON, url: str) -> JSON:
     """A file object; `url` is where this local Slack answers."""
     place = f"{url}/files/{row['id']}/{row['name_in_url']}"
+    seen = is_seen(row)
+    shares: JSON = {"public": {}, "private": {}}
+    for channel, messages in row.get("shares", {}).items():
+        kind = "private" if channel.startswith(("D", "G")) else "public"
+        shares[kind][channel] = [{"ts": ts} for ts in messages]
     return {
         "id": row["id"],
         "created": row["created"],
         "timestamp": row["created"],
         "name": row["name"],
         "title": row["title"],
-        "mimetype": row["mimetype"],
-        "filetype": row["filetype"],
-        "pretty_type": row["pretty_type"],
+        "mimetype": row["mimetype"] if seen else "",
+        "filetype": row["filetype"] if seen else "",
+        "pretty_type": row["pretty_type"] if seen else "",
         "user": row["user"],
         "user_team": cast.TEAM["id"],
         "editable": False,
@@ -200,6 +211,7 @@ def file(row: JSON, url: str) -> JSON:
         "is_starred": False,
         "has_rich_preview": False,
         "file_access": "visible",
+        "shares": {kind: of for kind, of in shares.items() if of} if seen else {},
     }
 
 

@@ -234,7 +234,7 @@ IMAGE = Shape(
     {"alt_text": string(2_000)},
     {
         "image_url": URL,
-        "slack_file": shape({"id": ID, "url": URL}),
+        "slack_file": Shape({}, {"id": ID, "url": URL}, _either("id", "url")),
         "image_width": whole(0, 10_000),
         "image_height": whole(0, 10_000),
     },

@@ -7,7 +7,7 @@ import secrets
 import time
 from typing import Any
 
-from bot.simulator import shapes, strictness
+from bot.simulator import files, shapes, strictness
 from bot.simulator.arguments import Call
 from bot.simulator.cast import JSON
 from bot.simulator.errors import Refused
@@ -159,6 +159,7 @@ def initial_values(blocks: list[JSON]) -> JSON:
 def _view(call: Call, kind: str) -> JSON:
     view = call.data("view", "invalid_arguments")
     strictness.check_view(view, kind)
+    files.check_pictures(call.slack, view["blocks"], "invalid_arguments", "/view/blocks")
     return dict(view)
 
 

@@ -374,15 +374,50 @@ async def test_a_file_goes_up_in_three_steps_and_comes_down_with_the_token(
         channel_id="C0CREDIT",
         initial_comment="Here it is",
     )
-    (shown,) = done["files"]
+    assert done["files"] == [{"id": place["file_id"], "title": "The record"}]
+    shown = (await call("files.info", file=place["file_id"]))["file"]
     (message,) = slack.messages("C0CREDIT")
     assert message["text"] == "Here it is"
+    assert shown["shares"] == {"public": {"C0CREDIT": [{"ts": message["ts"]}]}}
     assert message["files"][0]["title"] == "The record"
     assert (shown["filetype"], shown["mimetype"], shown["size"]) == ("text", "text/plain", 5)
     async with http.get(shown["url_private"], headers=auth()) as response:
         assert await response.read() == b"hello"
     assert (await call("files.info", file=shown["id"]))["file"]["name"] == "Record of 412.txt"
     assert (await call("files.info", file="F0NONE"))["error"] == "file_not_found"
+    again = await call(
+        "files.completeUploadExternal", files=[{"id": shown["id"]}], channel_id="C0CREDIT"
+    )
+    assert again["error"] == "file_update_failed"
+    assert len(slack.messages("C0CREDIT")) == 1
+
+
+async def test_a_block_shows_a_picture_of_slacks_once_slack_has_looked_at_it(
+    slack: LocalSlack, call: Call, http: aiohttp.ClientSession
+) -> None:
+    async def kept(name: str) -> str:
+        place = await call("files.getUploadURLExternal", filename=name, length=5)
+        async with http.post(place["upload_url"], data=b"hello") as response:
+            assert response.status == 200
+        await call("files.completeUploadExternal", files=[{"id": place["file_id"]}])
+        return str(place["file_id"])
+
+    async def posted(**of: str) -> dict[str, Any]:
+        block = {"type": "image", "alt_text": "The path", "slack_file": of}
+        answer = await call("chat.postMessage", channel="C0OPS", text="A", blocks=[block])
+        return {"error": None, **answer}
+
+    picture, text = await kept("path.png"), await kept("path.txt")
+    assert (await posted(id=picture))["error"] is None
+    for wrong in (text, "F0NONE"):
+        refused = await posted(id=wrong)
+        assert refused["error"] == "invalid_blocks"
+        assert "invalid slack file [json-pointer:/blocks/0/slack_file]" in refused["errors"]
+    assert (await posted(id=picture, url="https://files.slack.com/a"))["error"] == "invalid_blocks"
+    await slack.misbehave(file_ms=60_000)
+    unseen = await kept("new.png")
+    assert (await posted(id=unseen))["error"] == "invalid_blocks"
+    assert (await call("files.info", file=unseen))["file"]["mimetype"] == ""
 
 
 @pytest.mark.parametrize("token", ["", "xoxb-other"])

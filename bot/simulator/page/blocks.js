@@ -61,7 +61,8 @@ function table(block, context) {
 
 // Pictures from outside are not fetched: the page asks nobody but its own server.
 function picture(block, className) {
-  const address = block.image_url ?? "";
+  const file = block.slack_file?.id;
+  const address = file ? `/_page/files/${encodeURIComponent(file)}/picture` : block.image_url ?? "";
   const own = address.startsWith("/") || address.startsWith(`${location.origin}/`);
   return own ? el("img", { class: className, src: address, alt: block.alt_text ?? "" }) : el("span", { class: `${className} no-image` }, block.alt_text || "Picture");
 }
