@@ -40,13 +40,17 @@ def decide(
     id: Id,  # noqa: A002
     voter: Annotated[str, typer.Option("--as", help="The person's Slack id.", metavar="USER")],
     answer: Annotated[str, typer.Option(help="What the node's interrupt() returns, as JSON.")],
+    item: Annotated[
+        int | None,
+        typer.Option(help="The action that the answer is for, counted from 0.", min=0, max=999),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Vote as USER, under the same rules as in Slack; the record names you too."""
     from bot import operating, printing
 
     said = parsed("--answer", answer)
-    found, refused = asyncio.run(operating.decide(id, voter, said))
+    found, refused = asyncio.run(operating.decide(id, voter, said, item))
     show_json(found) if as_json else printing.print_review(found)
     if refused is not None:
         typer.echo(refused, err=True)

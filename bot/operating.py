@@ -295,8 +295,14 @@ async def show_review(review_id: int) -> dict[str, Any]:
         return _review(await reviews.get(office.database, review_id))
 
 
-async def decide(review_id: int, user: str, answer: Any) -> tuple[dict[str, Any], str | None]:
-    """Vote on each item of a review as a person; the review then, and why it was refused, if so.
+async def decide(
+    review_id: int, user: str, answer: Any, item: int | None = None
+) -> tuple[dict[str, Any], str | None]:
+    """Vote as a person; the review then, and why that was refused, if so.
+
+    Args:
+        item: the action that the answer is for, counted from 0; without it the answer is the
+            whole one, for every action.
 
     Raises:
         UnknownReview
@@ -304,23 +310,31 @@ async def decide(review_id: int, user: str, answer: Any) -> tuple[dict[str, Any]
     async with _office() as office:
         database = office.database
         review = await reviews.get(database, review_id)
-        groups = review.rule.approvers.groups if review.rule else ()
+        groups = sorted({group for rule in review.rules for group in rule.approvers.groups})
         person = await office.people.person(user, groups)
         voter = Voter(person, via="cli", os_user=app.os_user())
-        refused = None
         async with database.transaction() as connection:
-            for item in review.items:
-                result = await votes.vote(
+            if item is None and review.asking.actions:
+                results = await votes.vote_whole(
                     connection,
                     review_id=review_id,
-                    item=item.item,
+                    answer=answer,
+                    voter=voter,
+                    wish=office.wishes,
+                )
+            else:
+                one = await votes.vote(
+                    connection,
+                    review_id=review_id,
+                    item=item or 0,
                     answer=answer,
                     voter=voter,
                     note=_note(answer),
                     wish=office.wishes,
                 )
-                refusal = terminal.not_counted(result, review, user)
-                refused = refused or refusal
+                results = [one]
+        said = [terminal.not_counted(result, review, user) for result in results]
+        refused = next((each for each in said if each is not None), None)
         return _review(await reviews.get(database, review_id)), refused
 
 
@@ -369,6 +383,12 @@ def _review(review: Review) -> dict[str, Any]:
 def _item(item: Item) -> dict[str, Any]:
     return {
         "item": item.item,
+        "tool": item.tool,
+        "asked": item.asked,
+        "arguments": item.arguments,
+        "edited_by": item.edited_by,
+        "edited_at": item.edited_at.isoformat() if item.edited_at else None,
+        "rule": item.rule.model_dump(mode="json") if item.rule else None,
         "status": item.status,
         "verb": item.verb,
         "outcome": item.outcome,

@@ -124,8 +124,10 @@ class Terminal:
             return await self._ask("Your answer")
         for number, choice in enumerate(choices, 1):
             self._theirs(f"{number}. {one_line(choice.label)}", bar="  ")
-        like = one_line(json.dumps(choices[0].answer(), ensure_ascii=False))
-        other = f", or JSON like {like}" if isinstance(schema, dict) else ""
+        other = ""
+        if isinstance(schema, dict) and choices[0].needs is None:
+            like = json.dumps(choices[0].answer(), ensure_ascii=False)
+            other = f", or JSON like {one_line(like)}"
         said = await self._ask(f"Your choice (1 to {len(choices)}{other})")
         chosen = _chosen(said, choices)
         if chosen is None:
@@ -134,6 +136,9 @@ class Terminal:
             raise _NotUnderstood(f"choose by the number, 1 to {len(choices)}, or by the label.")
         if chosen.needs is None:
             return chosen.answer()
+        if chosen.needs == "form":
+            names = _names(chosen.schema) or _names({"properties": chosen.initial})
+            return chosen.answer(values=_json(await self._ask(f"The values, as JSON{names}")))
         return chosen.answer(await self._ask(one_line(chosen.note_label) or "Your words"))
 
     # The streams
@@ -209,7 +214,7 @@ class _NotUnderstood(Exception):
 def _is_free(question: Question) -> bool:
     """Whether there is nothing to choose, only something to write."""
     choices = question.shown.choices
-    return len(choices) == 1 and choices[0].reply == "{note}"
+    return len(choices) == 1 and choices[0].reply in ("{note}", "{values}")
 
 
 def _takes_json(question: Question) -> bool:

@@ -29,6 +29,7 @@ _BECAUSE: Final = {
     Reason.OTHER_ORGANISATION: "{user} belongs to another organisation.",
     Reason.DEACTIVATED: "The account of {user} is deactivated.",
     Reason.BOT: "{user} is an app and not a person.",
+    Reason.EDITOR: "{user} changed this action, and who changes it may not decide on it.",
     Reason.NOBODY_MAY: "Nobody may decide this: no rule in sayso.toml names anybody for it.",
 }
 
@@ -36,7 +37,7 @@ _BECAUSE: Final = {
 def not_counted(result: votes.VoteResult, review: Review, user: str) -> str | None:
     """Why the vote did not count, None where it did."""
     match result:
-        case votes.Counted() | votes.Decided():
+        case votes.Counted() | votes.Decided() | votes.Edited():
             return None
         case votes.AlreadyDecided():
             who = f"You ({user}) decided" if result.by == user else f"{result.by} decided"

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from bot import conversations, posts
 from checkpoints.database import Connection
 from graphs import ports, reviews, threads
-from graphs.specs import Operators
+from graphs.specs import Operators, Rule
 from graphs.threads import Status, Thread
 
 
@@ -55,15 +55,21 @@ class Wishes:
         if await posts.again(connection, posts.CARD, subject):
             return
         review = await reviews.get(connection, int(subject))
-        rule = review.rule
-        approvers = [*rule.approvers.users, *rule.approvers.groups] if rule is not None else []
-        if rule is None or rule.channel is None:
+        for rule in review.rules or (Rule(),):
+            await self._card_under(connection, subject, review.requester, rule)
+
+    async def _card_under(
+        self, connection: Connection, subject: str, requester: str, rule: Rule
+    ) -> None:
+        """Want the card where one of its rules has it; a place that two rules name has it once."""
+        approvers = [*rule.approvers.users, *rule.approvers.groups]
+        if rule.channel is None:
             for place in approvers or self._operators_places():
                 await posts.want(connection, posts.CARD, subject, place)
             return
         await posts.want(connection, posts.CARD, subject, rule.channel)
         for place in approvers:
-            if place != review.requester or rule.requester_may_decide:
+            if place != requester or rule.requester_may_decide:
                 elsewhere = {posts.UNLESS_IN: rule.channel}
                 await posts.want(connection, posts.CARD, subject, place, body=elsewhere)
 

@@ -118,6 +118,12 @@ def verb_of(answer: JSON) -> str:
     return _VERB_OF.get(said, "") if isinstance(said, str) else ""
 
 
+def note_of(answer: JSON) -> str | None:
+    """The words in one item's answer: the reason of a rejection, the answer instead."""
+    said = answer.get("message", answer.get("args")) if isinstance(answer, Mapping) else None
+    return said if isinstance(said, str) and said.strip() else None
+
+
 def arguments_of(action: Action, answer: JSON) -> JSON:
     """What goes into the action by this answer: its own arguments unless it is an edit."""
     if verb_of(answer) != "edit":

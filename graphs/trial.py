@@ -11,8 +11,9 @@ from __future__ import annotations
 import contextlib
 import json
 import uuid
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, Literal, Protocol, TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -24,7 +25,7 @@ from langgraph.types import Command, PregelTask, StateSnapshot
 
 from checkpoints.errors import SaysoError
 from checkpoints.text import clean
-from graphs import answers, inputs, questions
+from graphs import actions, answers, inputs, questions
 from graphs.errors import NothingToAskAgain, NothingToStart
 from graphs.feeding import State
 from graphs.inputs import InputRefused
@@ -259,15 +260,34 @@ class Trial:
         shown = questions.shown(
             first.question, graph=self._loaded.name, node=first.node, schema=first.schema
         )
-        question = Question(first, shown, len(asked))
+        if not shown.actions:
+            question = Question(first, shown, len(asked))
+            check = partial(answers.check, question=first.question, schema=first.schema)
+            return {first.interrupt_id: await self._fitting(question, problem, check)}
+        replies = []
+        for action in shown.actions:
+            of_many = f"{action.item + 1} of {len(shown.actions)}: " if shown.actions[1:] else ""
+            alone = replace(
+                shown, title=f"{of_many}{action.title}", facts=action.facts, groups=action.groups,
+                choices=action.choices, actions=(), consequence="",
+            )  # fmt: skip
+            check = partial(_problem, first, action.item)
+            question = Question(first, alone, len(asked))
+            replies.append(await self._fitting(question, problem, check))
+            problem = None
+        return {first.interrupt_id: actions.assemble(first.asking, replies)}
+
+    async def _fitting(
+        self, question: Question, problem: str | None, check: Callable[[Any], str | None]
+    ) -> Any:
+        """What the person answers, asked again until it fits."""
         while True:
             answer = await self._person.answer(question, problem)
             if plain(answer) != answer:
                 problem = "It holds a number that is too large. Write it as text."
                 continue
-            problem = answers.check(answer, first.question, first.schema)
-            if problem is None:
-                return {first.interrupt_id: answer}
+            if (problem := check(answer)) is None:
+                return answer
 
     async def _take_back(self, seen: StateSnapshot) -> bool:
         """Undo the answers at which tasks failed, at every depth."""
@@ -284,6 +304,12 @@ class Trial:
 
     def _done(self, seen: StateSnapshot) -> Rest:
         return Rest("done", outcome_of(self._loaded, seen.values), plain(seen.values))
+
+
+def _problem(asked: Asked, item: int, answer: Any) -> str | None:
+    """Why the answer does not fit the action, None where it does."""
+    schema = asked.schemas.get(asked.asking.actions[item].tool)
+    return actions.problem(asked.asking, item, answer, schema)
 
 
 def _failed(seen: StateSnapshot) -> Iterator[tuple[Mapping[str, Any], PregelTask]]:

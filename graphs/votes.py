@@ -215,7 +215,6 @@ async def vote(
     """
     answer = clean_json(answer)
     verb = clean(verb) if verb else ""
-    note = clean(note)[:MAX_NOTE_CHARACTERS] if note else None
     thread_id = await connection.fetchval(reviews.SQL.thread_of, review_id)
     if thread_id is None:
         return await _refuse(connection, Unknown(review_id), None, None, voter, verb)
@@ -228,6 +227,8 @@ async def vote(
     mine = next(each for each in found.items if each.item == item)
     answer = _as_it_stands(found, mine, answer)
     verb = verb or _verb_of(found.asking, answer)
+    note = note or (actions.note_of(answer) if found.asking.actions else None)
+    note = clean(note)[:MAX_NOTE_CHARACTERS] if note else None
     refusal = _refusal(row, found, mine, voter, revision, answer)
     if refusal is not None:
         return await _refuse(connection, refusal, thread_id, review_id, voter, verb)
@@ -319,8 +320,8 @@ async def vote_whole(
 ) -> list[VoteResult]:
     """Vote on every item by one whole answer, the very value that `interrupt()` returns.
 
-    An item that is decided already for just this answer is passed over. The caller rolls back
-    where one of the results is a refusal, so that half an answer does not count.
+    An item that is decided already for just this answer is passed over. Half an answer does not
+    count: where one of the votes is refused, none is cast, and the refusals are returned.
     """
     found = await reviews.find(connection, review_id)
     parts = actions.split(found.asking, clean_json(answer)) if found is not None else (answer,)
@@ -329,15 +330,38 @@ async def vote_whole(
         thread_id = await connection.fetchval(reviews.SQL.thread_of, review_id)
         return [await _refuse(connection, said, thread_id, review_id, voter, "")]
     known = found.items if found is not None else ()
-    return [
-        await vote(
-            connection, review_id=review_id, item=item, answer=part, voter=voter, now=now,
-            wish=wish,
-        )
-        for item, part in enumerate(parts)
-        if not (item < len(known) and known[item].status == "decided" and len(parts) > 1)
-        or digest(known[item].answer) != digest(part)
-    ]  # fmt: skip
+    results: list[VoteResult] = []
+    try:
+        async with connection.savepoint():
+            for item, part in enumerate(parts):
+                if len(parts) > 1 and _is_decided_so(known[item], part):
+                    continue
+                result = await vote(
+                    connection, review_id=review_id, item=item, answer=part, voter=voter, now=now,
+                    wish=wish,
+                )  # fmt: skip
+                results.append(result)
+            if len(results) > 1 and any(map(is_refusal, results)):
+                raise _HalfAnAnswer
+    except _HalfAnAnswer:
+        results = [result for result in results if is_refusal(result)]
+        thread_id = await connection.fetchval(reviews.SQL.thread_of, review_id)
+        for result in results:
+            await _refuse(connection, result, thread_id, review_id, voter, "")
+    return results
+
+
+def is_refusal(result: VoteResult) -> bool:
+    """Whether the vote did not count."""
+    return not isinstance(result, Counted | Decided | Edited)
+
+
+class _HalfAnAnswer(Exception):
+    """One of the votes of a whole answer was refused, so that the others are taken back."""
+
+
+def _is_decided_so(item: reviews.Item, answer: JSON) -> bool:
+    return item.status == "decided" and digest(item.answer) == digest(answer)
 
 
 def _as_it_stands(review: reviews.Review, mine: reviews.Item, answer: JSON) -> JSON:
