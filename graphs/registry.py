@@ -20,6 +20,7 @@ from typing import Any, Final, TypeAlias
 from graphs.errors import GraphNotLoaded, UnknownGraph
 from graphs.factories import Graph as Graph
 from graphs.factories import NotAGraph, graph_of, line_of
+from graphs.fingerprints import fingerprint
 from graphs.messages import Message
 from graphs.reviews import Audience
 from graphs.specs import GraphSpec
@@ -45,7 +46,7 @@ class LoadedGraph:
     def turns(self) -> bool:
         """Whether later messages are further turns: as configured, else with a messages channel."""
         if self.spec.replies is not None:
-            return self.spec.replies == "turns"
+            return self.spec.replies != "kept"
         return "messages" in self.graph.channels
 
     def audience(self, node: str) -> Audience:
@@ -115,7 +116,9 @@ def load(name: str, spec: GraphSpec, base: Path) -> LoadedGraph:
     intake = _attribute(name, spec.intake, base) if spec.intake else default_intake(found)
     if not callable(intake):
         raise GraphNotLoaded(name, f"its intake {spec.intake} is not a function")
-    return LoadedGraph(name, found, spec, intake)
+    loaded = LoadedGraph(name, found, spec, intake)
+    fingerprint(loaded)
+    return loaded
 
 
 def default_intake(graph: Graph) -> Intake:
