@@ -138,6 +138,7 @@ def shown(
     asked: Asking | None = None,
     arguments: Sequence[JSON] | None = None,
     schemas: Sequence[JSON] | None = None,
+    is_json: bool = False,
 ) -> Shown:
     """The question in the words of its template, or in decent words of our own; never raises.
 
@@ -145,8 +146,9 @@ def shown(
         asked: how it asks, where the caller knows that already.
         arguments: what goes into each action now, where some were changed.
         schemas: the JSON Schema of each action's arguments, where they are known.
+        is_json: it is known to be plain JSON, which spares a walk over all of it.
     """
-    question = as_json(question)
+    question = question if is_json else as_json(question)
     asked = asked if asked is not None else asking(question, schema)
     made = None
     if asked.actions:
@@ -422,6 +424,9 @@ def _sorted_out(rest: dict[str, JSON]) -> tuple[tuple[tuple[str, str], ...], tup
     quotes: list[Group] = []
     deep: list[str] = []
     for key, value in rest.items():
+        if len(facts) >= FACTS and len(deep) >= _NAMED and _is_short(value):
+            deep.append("")  # it is only counted
+            continue
         label = _label(key)
         if isinstance(value, dict | list) and value:
             deep.append(f"{label[:1].lower()}{label[1:]} ({_size(value)})")
@@ -437,6 +442,10 @@ def _sorted_out(rest: dict[str, JSON]) -> tuple[tuple[tuple[str, str], ...], tup
         text = f"{named} and {left:,} more" if left > 0 else named
         quotes.append(Group("Under Details", (Line(text),), "plain"))
     return tuple(facts), tuple(quotes)
+
+
+def _is_short(value: JSON) -> bool:
+    return not (isinstance(value, str) and len(value) > PROSE_CHARACTERS)
 
 
 def _label(key: str) -> str:

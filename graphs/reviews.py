@@ -178,6 +178,7 @@ class Review:
             asked=self.asking,
             arguments=[item.arguments for item in self.items] if self.asking.actions else None,
             schemas=[item.schema for item in self.items] if self.asking.actions else None,
+            is_json=True,
         )
 
 
