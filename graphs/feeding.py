@@ -9,7 +9,8 @@ authoritative for what was taken:
                      it twice; it is taken when that run has come to rest
 
 If every unfinished task holds an interrupt and no answer to one of them waits, nothing is run:
-running would only make the nodes ask again.
+running would only make the nodes ask again. The exception is a say for which every question that
+pends was taken back: new input drops them.
 """
 
 from __future__ import annotations
@@ -40,6 +41,11 @@ class State:
     def at_rest(self) -> bool:
         """Whether nothing is left to do or to ask."""
         return not (self.pending or self.failed or self.unfinished or self.breakpoint)
+
+    def asks_only(self, interrupts: frozenset[str]) -> bool:
+        """Whether it asks something, and nothing but these."""
+        asks = self.pending | ({self.breakpoint} if self.breakpoint else frozenset())
+        return bool(asks) and asks <= interrupts
 
 
 @dataclass(frozen=True)
@@ -82,15 +88,17 @@ def plan(state: State, rows: Sequence[Row]) -> Plan:
         if not retries:
             return Plan("settle", taken=_with(taken, mine))
         return Plan("go_on", fed=retries, taken=_with(taken, mine), run_id=state.run_id)
-    if state.breakpoint is not None:
+    over = not passed and any(state.asks_only(row.over) for row in inputs)
+    at_breakpoint = state.breakpoint is not None
+    if at_breakpoint and not over:
         if not passed:
             return Plan("settle", taken=_with(taken, mine))
         return Plan("go_on", fed=(*passed, *retries), taken=taken, run_id=state.run_id)
-    if state.unfinished:
+    if state.unfinished and not at_breakpoint:
         if mine is not None:
             return Plan("input", row=mine, fed=(mine.id, *retries), taken=taken, run_id=mine.run_id)
         return Plan("go_on", fed=retries, taken=taken, run_id=state.run_id)
-    if state.pending:
+    if state.pending and not over:
         return Plan("settle", fed=retries, taken=_with(taken, mine))
     taken = _with(taken, mine)
     following = next((row for row in inputs if row is not mine), None)

@@ -3,8 +3,9 @@
 Four kinds: `start` (the first input), `say` (a further turn), `answer` (to a decided review) and
 `retry` (go on without input). The identity column is their order. One owner at a time feeds them,
 the oldest first among those that can be fed now: while a question is open an answer or a retry
-can, a start or a say waits. `seq` on the lease only says that something is new; the rows are the
-truth, and settle computes from them when the thread is ready again.
+can, a start or a say waits. A say for which the open questions were taken back names them (`over`)
+and is fed although the graph still asks them. `seq` on the lease only says that something is new;
+the rows are the truth, and settle computes from them when the thread is ready again.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from checkpoints import leases
 from checkpoints.database import Connection, Database, queries
 
 SQL = queries(__file__)
+OVER = "over"
 Kind: TypeAlias = Literal["start", "answer", "say", "retry"]
 
 
@@ -38,6 +40,11 @@ class Row:
     def run_id(self) -> str:
         """The same at every attempt, so that the engine knows what it was fed before."""
         return str(self.id)
+
+    @property
+    def over(self) -> frozenset[str]:
+        """The interrupts whose reviews were withdrawn for this say: it is fed all the same."""
+        return frozenset(self.body.get(OVER, ()))
 
 
 async def put(
@@ -105,6 +112,12 @@ async def consume_answer(connection: Connection, review_id: int) -> None:
 async def consume_retries(connection: Connection, thread_id: str) -> None:
     """Drop the retries that wait: the thread has just been run."""
     await connection.execute(SQL.consume_retries, thread_id)
+
+
+async def taken_back(connection: Connection, thread_id: str) -> frozenset[str]:
+    """The interrupts whose questions were taken back for a say that waits to be fed."""
+    rows = await connection.fetch(SQL.taken_back, thread_id)
+    return frozenset(row["interrupt_id"] for row in rows)
 
 
 async def hurry(connection: Connection, thread_id: str) -> bool:

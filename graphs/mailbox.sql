@@ -66,6 +66,15 @@ where thread_id = $1
   and consumed_at is null
 returning true;
 
+-- name: taken_back
+-- The interrupts that a say which waits goes over.
+select jsonb_array_elements_text(body -> 'over') as interrupt_id
+from sayso.mailbox
+where thread_id = $1
+  and kind = 'say'
+  and consumed_at is null
+  and body ? 'over';
+
 -- name: next_due
 -- When the next row can be fed, for a thread that rests so.
 select min(due_at)

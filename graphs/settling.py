@@ -182,7 +182,11 @@ async def _put(
 ) -> tuple[list[int], list[int]]:
     opened: list[int] = []
     revised: list[int] = []
+    # What was taken back for a message is not put again while that waits to be fed.
+    taken_back = await mailbox.taken_back(connection, thread.id)
     for asked in sorted(played.asked, key=lambda each: each.interrupt_id):
+        if asked.interrupt_id in taken_back:
+            continue
         # Words of the requester are never read as a verdict on an action or a stop.
         free = asked.asking.form == "free"
         audience = loaded.audience(asked.node) if free else "reviewers"

@@ -99,9 +99,11 @@ class GraphSpec(_Spec):
     outcome: str | None = None  # a template over the final state
     types: tuple[str, ...] = ()  # "package.module:Class", what a state schema does not show
     questions: tuple[Template, ...] = ()
-    # Whether later messages are further turns (a chat) or are only kept with the record.
-    # None: turns where the graph has a `messages` channel.
-    replies: Literal["turns", "kept"] | None = None
+    # What becomes of later messages: further turns (a chat), only kept with the record, or turns
+    # that take the open questions back. None: turns where the graph has a `messages` channel.
+    replies: Literal["turns", "kept", "cancel"] | None = None
+    direct: bool = False  # takes mentions and direct messages, where several graphs are configured
+    shortcut: str | None = None  # "Ask for a refund": what a person asks for, as they choose it
 
     @field_validator("path", "intake")
     @classmethod

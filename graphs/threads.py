@@ -42,6 +42,7 @@ from memory import customers
 
 SQL = queries(__file__)
 JSON: TypeAlias = Any
+NEW_MESSAGE = "a new message came"
 
 
 class Status(StrEnum):
@@ -112,13 +113,15 @@ class Said:
 
     `answer`: it answered the requester's open question `review_id`. `kept`: a question is open
     for others, or the graph takes no more turns, so it stays with the record. `queued`: it is the
-    next turn. `finished`: the thread has ended and takes no more. `again`: the same delivery came
-    before; nothing was done.
+    next turn. `instead`: so it is, and the questions in `withdrawn` were taken back for it.
+    `finished`: the thread has ended and takes no more. `again`: the same delivery came before;
+    nothing was done.
     """
 
-    kind: Literal["answer", "kept", "queued", "finished", "again"]
+    kind: Literal["answer", "kept", "queued", "instead", "finished", "again"]
     review_id: int | None = None
     message_id: int | None = None  # the mailbox row; None where nothing was stored
+    withdrawn: tuple[int, ...] = ()
 
 
 async def start(
@@ -138,17 +141,19 @@ async def start(
     """Open a thread and put its start into the mailbox; the same `key` starts it only once.
 
     Args:
-        message: goes through the graph's intake, which makes input and customer of it.
-        input: the graph's own input, used as it is; exactly one of the two is given.
+        message: goes through the graph's intake, which makes input and customer of it. With an
+            input it is what that was made of: kept with the record, its files are taken in.
+        input: the graph's own input, used as it is; where a message with files comes with it, its
+            `documents` get their ids.
         customer: the id or the name of the customer; a new name is created.
         actor: who did it, where that is not the requester (an operator at the command line).
 
     Raises:
         AmbiguousCustomer, UnknownCustomer, BadCustomerName: nothing was started.
-        ValueError: both or none of message and input, or an input that is not JSON.
+        ValueError: neither message nor input, or an input that is not JSON.
     """
-    if (message is None) == (input is None):
-        raise ValueError("a thread starts with a message or with an input, one of the two")
+    if message is None and input is None:
+        raise ValueError("a thread starts with a message or with an input")
     if key is not None and (known := await connection.fetchval(SQL.by_key, team, clean(key))):
         return Started(known, created=False)
     found = await customers.find_or_create(connection, customer) if customer is not None else None
@@ -166,7 +171,11 @@ async def start(
     )
     if created is None:  # somebody else's start with this key committed in between
         return Started(await connection.fetchval(SQL.by_key, team, clean(key or "")), created=False)
-    body = {"message": message.to_json()} if message is not None else {"input": written(input)}
+    body: dict[str, Any] = {}
+    if message is not None:
+        body["message"] = message.to_json()
+    if input is not None:
+        body["input"] = written(input)
     await leases.create(connection, thread_id, f"{team}/{graph}")
     await mailbox.put(connection, thread_id, "start", body=body)
     await leases.wake(connection, thread_id)
@@ -188,14 +197,17 @@ async def say(
     *,
     key: str | None = None,
     turns: bool = False,
+    cancels: bool = False,
     wish: Wish = no_wish,
 ) -> Said:
     """Take what somebody wrote in the thread's conversation.
 
     1. The requester's message answers the oldest question that is open for the requester.
-    2. While another question is open it is kept; the question stays.
-    3. Where the graph takes further turns (`turns`, see `LoadedGraph.turns`) it is the next one.
-    4. Otherwise it is kept with the record, or the thread has ended.
+    2. Where messages cancel (`cancels`), it takes the other open questions back and goes in their
+       stead, unless something was decided that it would undo: then it waits like any other.
+    3. While another question is open it is kept; the question stays.
+    4. Where the graph takes further turns (`turns`, see `LoadedGraph.turns`) it is the next one.
+    5. Otherwise it is kept with the record, or the thread has ended.
 
     Raises:
         UnknownThread
@@ -209,12 +221,17 @@ async def say(
         return Said("again")
     open_ = await reviews.open_of_thread(connection, thread_id)
     mine = [each for each in open_ if each.audience == "requester"]
-    body = {"message": message.to_json()}
+    body: dict[str, Any] = {"message": message.to_json()}
     if mine and message.sender == row["requester"] and row["mark"] is None:
         return await _answer(connection, mine[0], message, body, key, woken=woken, wish=wish)
     if row["mark"] == "cancelled" or (row["mark"] == "done" and not turns):
         return Said("finished")
-    feeds = turns and not open_
+    withdrawn: tuple[int, ...] = ()
+    if turns and cancels and row["mark"] is None:
+        withdrawn = await _take_back(connection, thread_id, open_)
+    if withdrawn:
+        body[mailbox.OVER] = [each.interrupt_id for each in open_]
+    feeds = turns and (bool(withdrawn) or not open_)
     stored = await mailbox.put(
         connection,
         thread_id,
@@ -228,12 +245,19 @@ async def say(
         await leases.wake(connection, thread_id)
     await audit.record(
         connection, "thread.said", actor=message.sender or "", thread_id=thread_id,
-        detail={"message": stored, "files": len(message.files)},
+        detail={
+            "message": stored,
+            "files": len(message.files),
+            **({"withdrew": list(withdrawn)} if withdrawn else {}),
+        },
     )  # fmt: skip
     for each in open_:
         await wish(
             connection, ports.CARD if each.audience == "reviewers" else ports.ASK, str(each.id)
         )
+    if withdrawn:
+        await wish(connection, ports.PROGRESS, thread_id)
+        return Said("instead", message_id=stored, withdrawn=withdrawn)
     return Said("queued" if feeds else "kept", message_id=stored)
 
 
@@ -297,6 +321,20 @@ async def messages(connection: Connection | Database, thread_id: str) -> list[Me
     """What was written to the thread, oldest first, whatever became of it."""
     rows = await connection.fetch(SQL.messages, thread_id)
     return [Message.from_json(row["message"]) for row in rows]
+
+
+async def _take_back(
+    connection: Connection, thread_id: str, open_: Sequence[reviews.Review]
+) -> tuple[int, ...]:
+    """Withdraw the open reviews for a message; none where a decision would be lost by it.
+
+    They are locked, so a vote is either committed, and seen by the look below, or comes later and
+    finds them withdrawn. An answer that waits is fed first. New input also drops what the other
+    tasks of the same step came to, so a decision in that step holds the message up as well.
+    """
+    if not open_ or await connection.fetchval(SQL.decided_beside, thread_id):
+        return ()
+    return tuple(await reviews.withdraw_all(connection, thread_id, because=NEW_MESSAGE))
 
 
 async def _answer(

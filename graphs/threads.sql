@@ -77,6 +77,30 @@ where thread_id = $1
   and body ? 'message'
 order by id;
 
+-- name: decided_beside
+-- Whether something was decided that a new input would undo: its answer waits to be fed, or other
+-- questions of the very step that asked are open.
+select true
+from sayso.reviews as r
+where r.thread_id = $1
+  and r.status in ('decided', 'expired')
+  and (
+    exists (
+      select 1
+      from sayso.mailbox as m
+      where m.review_id = r.id
+        and m.consumed_at is null
+    )
+    or exists (
+      select 1
+      from sayso.reviews as o
+      where o.thread_id = r.thread_id
+        and o.status = 'open'
+        and o.checkpoint_id = r.checkpoint_id
+    )
+  )
+limit 1;
+
 -- name: resolve
 -- The threads that a person may mean: by id, by number, or by how the id begins.
 select id, number::text = $1 as by_number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -75,3 +76,23 @@ def test_a_breakpoint_is_passed_only_with_its_answer() -> None:
 def test_turns_are_fed_one_after_the_other() -> None:
     got = plan(rest(run_id="1"), [row(1, "start"), row(2, "say"), row(3, "say")])
     assert (got.do, got.fed, got.taken) == ("input", (2,), (1,))
+
+
+def test_a_say_goes_over_the_questions_that_were_taken_back_for_it_and_no_others() -> None:
+    say = replace(row(2, "say"), body={"over": ["a", "b"]})
+    got = plan(rest(pending=frozenset("ab")), [row(1, "say"), say])
+    assert (got.do, got.fed) == ("input", (1,))  # the oldest first; it drops them
+    assert plan(rest(pending=frozenset("abc")), [say]).do == "settle"
+    assert plan(rest(), [say]).fed == (2,)
+    answered = plan(rest(pending=frozenset("ab")), [say, row(3, "answer", "a")])
+    assert (answered.do, answered.fed) == ("answers", (3,))
+
+
+def test_a_say_goes_over_a_stop_that_was_taken_back_for_it_and_over_no_answer_to_it() -> None:
+    stop = rest(breakpoint="breakpoint:1", unfinished=True)
+    say = replace(row(2, "say"), body={"over": ["breakpoint:1"]})
+    assert plan(stop, [row(1, "say")]).do == "settle"
+    assert (plan(stop, [say]).do, plan(stop, [say]).fed) == ("input", (2,))
+    assert plan(stop, [say, row(3, "answer", "breakpoint:1")]).do == "go_on"
+    half_way = rest(unfinished=True, run_id="2")
+    assert (plan(half_way, [say]).do, plan(half_way, [say]).run_id) == ("input", "2")
