@@ -264,6 +264,23 @@ async def test_nothing_hostile_reaches_the_terminal_raw(trying: Trying) -> None:
     assert not CONTROLS.search(shown + err)
 
 
+async def test_each_action_of_a_question_is_asked_for_by_itself(trying: Trying) -> None:
+    typed = 'edit\n{"sum": "much"\n2\n{"sum": 3500}\nreject\nnot now\n'
+    code, shown, _ = await trying.run("calling", typed=typed, topic="x")
+    assert (code, "1 of 2: Pay" in shown, "2 of 2: Mail" in shown) == (0, True, True)
+    assert "Sum: 4,000" in shown
+    assert "this is not JSON" in shown
+    edited = {"name": "pay", "args": {"sum": 3500}}
+    assert state_of(shown)["votes"] == [
+        {
+            "decisions": [
+                {"type": "edit", "edited_action": edited},
+                {"type": "reject", "message": "not now"},
+            ]
+        }
+    ]
+
+
 async def test_a_breakpoint_asks_whether_to_go_on(trying: Trying) -> None:
     code, shown, _ = await trying.run("stopping", typed="no\n", topic="x")
     assert (code, trying.log) == (0, ["prepared"])

@@ -51,6 +51,13 @@ def ask_name(state: Talk) -> Talk:
     return {"name": interrupt("What is your name?")}
 
 
+def ask_for_calls(state: Talk) -> Talk:
+    calls = [{"name": "pay", "args": {"sum": 4000}}, {"name": "mail", "args": {"text": "Hello"}}]
+    allowed = ["approve", "edit", "reject", "respond"]
+    configs = [{"action_name": one["name"], "allowed_decisions": allowed} for one in calls]
+    return {"votes": [interrupt({"action_requests": calls, "review_configs": configs})]}
+
+
 def ask_colour(state: Talk, config: RunnableConfig) -> Talk:
     asked = {"question": "Which colour?", "size": 60_000, "options": ["red", "blue"]}
     colour = interrupt(asked)
@@ -215,3 +222,4 @@ def reply(state: MessagesState) -> dict[str, Any]:
 
 
 chat = line(MessagesState, reply)
+calling = line(Talk, ask_for_calls)
