@@ -69,16 +69,21 @@ def decisions(config: RunnableConfig) -> list[Decided]:
     return [_decided(entry) for entry in entries if isinstance(entry, Mapping)]
 
 
-def effect_key(config: RunnableConfig, node: str) -> str:
+def effect_key(config: RunnableConfig, node: str, *, call: str = "") -> str:
     """The key that makes the action after that node's decision happen once.
 
     Without a decision (nobody had to be asked) the key is the thread's own for that name.
+
+    Args:
+        call: which of several actions of one decision, such as the id of a tool call.
     """
     decided = decision(config, node)
     if decided is not None and decided.effect_key:
-        return decided.effect_key
-    thread = str(config.get("configurable", {}).get("thread_id") or "")
-    return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{thread}/{node}"))
+        key = decided.effect_key
+    else:
+        thread = str(config.get("configurable", {}).get("thread_id") or "")
+        key = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{thread}/{node}"))
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{key}/{call}")) if call else key
 
 
 def customer(config: RunnableConfig) -> str | None:

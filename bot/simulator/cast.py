@@ -38,6 +38,8 @@ SCOPES = frozenset(
 
 COMMANDS: tuple[JSON, ...] = (
     {"command": "/loan", "hint": "for whom, how much, for what", "about": "Ask for a loan"},
+    {"command": "/refund", "hint": "how much, which order, why", "about": "Ask for a refund"},
+    {"command": "/content", "hint": "what it is about", "about": "Have a text written"},
 )
 
 FIRST_TEXT = "Loan for Asha Traders, 60000 for a delivery van"
@@ -119,5 +121,7 @@ def direct(user: str) -> JSON:
 CHANNELS: tuple[JSON, ...] = (
     channel("C0LOANS", "loans", "Ask for a loan for a customer"),
     channel("C0CREDIT", "credit", "Loans that need a decision"),
+    channel("C0REFUNDS", "refunds", "Money back for a customer"),
+    channel("C0CONTENT", "content", "Texts that two people review"),
     channel("C0OPS", "ops", "What needs a hand"),
 )

@@ -47,7 +47,7 @@ async def advice(model: str, request: dict[str, Any]) -> str:
 
 def chat_model(model: str) -> BaseChatModel:
     """The chat model of that name, through LangChain."""
-    from langchain.chat_models import init_chat_model  # an extra: only those with a model need it
+    from langchain.chat_models import init_chat_model  # only those with a model need it
 
     return init_chat_model(model)
 

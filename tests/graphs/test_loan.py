@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 import uuid
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from graphs.library.bank import BankError
 from graphs.questions import shown
 from graphs.specs import GraphSpec
 from graphs.threads import FileRef, Message
+from tests.graphs.banking import Bank, an_open_bank
 
 ROOT = Path(__file__).parents[2]
 SPEC = GraphSpec.model_validate(
@@ -41,43 +42,10 @@ ALICE = {"id": "U0ALICE", "name": "Alice"}
 DANA = {"id": "U0DANA", "name": "Dana"}
 
 
-@dataclass
-class Bank:
-    """A bank that pays once for each key, and refuses when it is told to."""
-
-    url: str = ""
-    transfers: dict[str, dict[str, Any]] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
-    loses_answers: int = 0
-    answers: list[web.Response] = field(default_factory=list)
-
-    async def transfer(self, request: web.Request) -> web.Response:
-        key = request.headers["Idempotency-Key"]
-        self.asked.append(key)
-        if self.answers:
-            return self.answers.pop(0)
-        paid = self.transfers.setdefault(key, await request.json())
-        reference = f"TX-{20931 + list(self.transfers).index(key)}"
-        if self.loses_answers:
-            self.loses_answers -= 1
-            assert request.transport is not None
-            request.transport.close()
-        assert paid == await request.json()
-        return web.json_response({"reference": reference}, status=201)
-
-
 @pytest.fixture
 async def bank() -> AsyncIterator[Bank]:
-    the_bank = Bank()
-    app = web.Application()
-    app.router.add_post("/transfers", the_bank.transfer)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    the_bank.url = f"http://127.0.0.1:{runner.addresses[0][1]}/transfers"
-    yield the_bank
-    await runner.cleanup()
+    async with an_open_bank() as opened:
+        yield opened
 
 
 @dataclass(frozen=True)
