@@ -1,4 +1,4 @@
-"""Whether an input fits its graph, before a thread is started with it.
+"""What a graph takes as its input, and whether one fits, before a thread is started with it.
 
 LangGraph looks at an input when it runs: one that does not fit fails there, the same at every
 attempt. Only what is sure to fail is refused here; a channel with a reducer takes what its
@@ -7,8 +7,17 @@ reducer takes, and a type that cannot be looked at refuses nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, get_type_hints
+from collections.abc import Iterator, Mapping
+from typing import (
+    Any,
+    Final,
+    NotRequired,
+    Required,
+    TypeAlias,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from langgraph.channels import LastValue
 from langgraph.graph.state import CompiledStateGraph
@@ -16,9 +25,11 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from checkpoints.errors import SaysoError
 from checkpoints.text import clean
-from graphs.registry import Graph
+from graphs.factories import Graph
 
+JSON: TypeAlias = Any
 SAID_CHARACTERS = 200
+DOCUMENTS: Final = "documents"  # the field that gets the ids of what came with a message
 
 
 class InputRefused(SaysoError):
@@ -55,6 +66,97 @@ def problem(graph: Graph, value: Any, *, types: bool = True) -> str | None:
         if value.get(key) is not None and (said := _mismatch(hints.get(key, Any), value[key])):
             return f"The input's {key} does not fit: {said}."
     return None
+
+
+def schema_of(graph: Graph) -> JSON:
+    """The JSON Schema of the graph's input; None where it cannot be told.
+
+    A state that is also the input says of every value what it may be and of none that it must be
+    given; what only accumulates in it is left out.
+    """
+    if not isinstance(graph, CompiledStateGraph):
+        return _resolved(_shown_by(graph.get_input_jsonschema))
+    schema = graph.builder.input_schema
+    if isinstance(schema, type) and issubclass(schema, BaseModel):
+        return _shown_by(schema.model_json_schema)
+    names = [name for name in graph.builder.schemas[schema] if name != "__root__"]
+    hints = _hints(schema)
+    properties: dict[str, Any] = {}
+    shared: dict[str, Any] = {}
+    whole = schema is graph.builder.state_schema
+    for name in names:
+        if whole and type(graph.channels.get(name)) is not LastValue:
+            continue
+        made = _shown_by(TypeAdapter(_bare(hints.get(name, Any))).json_schema) or {}
+        shared |= made.pop("$defs", {})
+        properties[name] = {"title": name.replace("_", " ").strip().capitalize(), **made}
+    if not properties:
+        return None
+    needed = () if whole else _needed(schema, names, hints)
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [name for name in properties if name in needed],
+        **({"$defs": shared} if shared else {}),
+    }
+
+
+def text_field(graph: Graph) -> str | None:
+    """The field of the input for what a person wrote: `text`, or a text that is all of it."""
+    schema = schema_of(graph)
+    texts = list(_texts(schema))
+    if "text" in texts:
+        return "text"
+    return texts[0] if fields_of(schema).keys() - {DOCUMENTS} == set(texts[:1]) and texts else None
+
+
+def takes_documents(schema: JSON) -> bool:
+    """Whether the input has a list of texts called `documents`."""
+    field = fields_of(schema).get(DOCUMENTS) or {}
+    return field.get("type") == "array" and (field.get("items") or {}).get("type") == "string"
+
+
+def fields_of(schema: JSON) -> Mapping[str, Any]:
+    """The fields of the input by their names, with what the schema says of each."""
+    found = schema.get("properties") if isinstance(schema, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _texts(schema: JSON) -> Iterator[str]:
+    for name, field in fields_of(schema).items():
+        if field.get("type") == "string" and not field.keys() & {"enum", "const", "format"}:
+            yield name
+
+
+def _resolved(schema: JSON) -> JSON:
+    """A schema whose top is only the name of one of its parts, with that part as its top."""
+    name = str(schema.get("$ref", "")) if isinstance(schema, Mapping) else ""
+    part = (schema or {}).get("$defs", {}).get(name.removeprefix("#/$defs/"))
+    return {**part, "$defs": schema["$defs"]} if isinstance(part, Mapping) else schema
+
+
+def _needed(schema: Any, names: list[str], hints: Mapping[str, Any]) -> set[str]:
+    """The fields that must be given. `__required_keys__` alone is wrong of a class whose
+    annotations are strings: there it counts every NotRequired in."""
+    said = getattr(schema, "__required_keys__", names)
+    marks = {name: get_origin(hints.get(name)) for name in names}
+    return {
+        name
+        for name in names
+        if marks[name] is Required or (name in said and marks[name] is not NotRequired)
+    }
+
+
+def _bare(hint: Any) -> Any:
+    return get_args(hint)[0] if get_origin(hint) in (Required, NotRequired) else hint
+
+
+def _shown_by(make: Any) -> Any:
+    """A schema, or None: somebody else's types may do anything when they are looked at."""
+    try:
+        return make()
+    except Exception:
+        return None
 
 
 def _of_model(schema: type[BaseModel], value: Mapping[str, Any], plain: list[str]) -> str | None:

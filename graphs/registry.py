@@ -17,6 +17,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, TypeAlias
 
+from langgraph.graph.state import CompiledStateGraph
+
+from graphs import inputs
 from graphs.errors import GraphNotLoaded, UnknownGraph
 from graphs.factories import Graph as Graph
 from graphs.factories import NotAGraph, graph_of, line_of
@@ -122,13 +125,21 @@ def load(name: str, spec: GraphSpec, base: Path) -> LoadedGraph:
 
 
 def default_intake(graph: Graph) -> Intake:
-    """The intake of a graph that names none: the next message of a chat, or text and documents."""
+    """The intake of a graph that names none: the next message of a chat, or text and documents.
+
+    The text goes into the field `text`, or into the one field for text where there is one alone.
+    """
     if "messages" in graph.channels:
         return lambda message: ({"messages": [{"role": "user", "content": message.text}]}, None)
-    known = set(graph.channels)
+    schema = inputs.schema_of(graph)
+    if schema is not None and schema.get("type") == "string":
+        return lambda message: (message.text, None)
+    state = isinstance(graph, CompiledStateGraph)
+    known = set(graph.channels if state else inputs.fields_of(schema))
+    text = inputs.text_field(graph) or "text"
 
     def intake(message: Message) -> tuple[Any, str | None]:
-        given = {"text": message.text, "documents": message.document_ids()}
+        given = {text: message.text, inputs.DOCUMENTS: message.document_ids()}
         return {key: value for key, value in given.items() if key in known or not known}, None
 
     return intake
