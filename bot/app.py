@@ -14,6 +14,7 @@ import logging
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Final
 
 import structlog
@@ -30,7 +31,7 @@ from bot.people import People, Workspace
 from bot.pictures import Draw
 from bot.posting import Poster
 from bot.posts import CARD, Post
-from bot.records import Records
+from bot.records import Enclosing, Records
 from bot.renderings import Renderings
 from bot.sending import Pace, Sender
 from bot.settings import Settings, load, take_up
@@ -43,8 +44,7 @@ from checkpoints import migrate as migrations
 from checkpoints.database import Database
 from checkpoints.errors import DatabaseAway, LockTimeout, SaysoError
 from checkpoints.postgres import PostgresSaver
-from graphs import audit, reviews
-from graphs.plain import plain
+from graphs import audit, history, reviews
 from graphs.policy import Policy
 from graphs.registry import Registry
 from graphs.specs import GraphSpec
@@ -164,24 +164,7 @@ async def workspace_of(database: Database, slack: Slack) -> Workspace:
 
 def states_of(database: Database) -> Callable[..., Awaitable[Any]]:
     """Reads a thread's state, now or at a checkpoint, as plain data, without its graph."""
-    saver = PostgresSaver(database)
-
-    async def state(thread_id: str, checkpoint_id: str | None = None) -> Any:
-        where = {"thread_id": thread_id, "checkpoint_ns": ""}
-        if checkpoint_id is not None:
-            where["checkpoint_id"] = checkpoint_id
-        config: Any = {"configurable": where}
-        found = await saver.aget_tuple(config)
-        if found is None:
-            return None
-        values: Mapping[str, Any] = found.checkpoint.get("channel_values", {})
-        return plain({key: value for key, value in values.items() if not _is_internal(key)})
-
-    return state
-
-
-def _is_internal(channel: str) -> bool:
-    return channel.startswith(("__", "branch:", "start:"))
+    return partial(history.state, PostgresSaver(database))
 
 
 # The web process
@@ -372,8 +355,8 @@ def poster_of(
     sender = Sender(
         database,
         slack,
-        Renderings(specs, policy, known),
-        write=Records(specs, states_of(database)),
+        Enclosing(Renderings(specs, policy, known)),
+        write=Records(states_of(database)),
         draw=draw,
         members=known.members,
         in_channel=known.in_channel,

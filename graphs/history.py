@@ -1,14 +1,18 @@
-"""The history of a thread: every checkpoint with its state, and what the routers chose from it.
+"""The history of a thread: every step with what it changed, what came next and what routers chose.
 
-For people, so the state is safe JSON. It reads the saver and needs no loaded graph: a thread whose
-graph cannot be imported any more can still be looked at.
+For people, so the values are safe JSON. It reads the saver and needs no loaded graph: a thread
+whose graph cannot be imported any more can still be looked at.
+
+A step is what lies between two checkpoints; of nodes that ran side by side each is one, with what
+it wrote itself. The checkpoints of the graph itself are numbered from 1, oldest first, and that is
+the number by which a person rewinds; a step within a subgraph has the number of the step around it.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
@@ -17,103 +21,193 @@ from checkpoints.database import Database
 from graphs import routings, steps
 from graphs.plain import plain
 from graphs.routings import Routing
-from graphs.steps import Step
 
 BRANCH: Final = "branch:to:"
+LIMIT: Final = 1_000
+_START: Final = "__start__"
+Kind: TypeAlias = Literal["start", "step", "change", "rewind"]
+_KINDS: Final[Mapping[str, Kind]] = {"fork": "rewind", "update": "change"}
 
 
 @dataclass(frozen=True)
-class Moment:
-    """One checkpoint: the state then, what came next, and the routings that were made of it.
+class StepTaken:
+    """One step: what it changed, and what was to come after it.
 
-    `source` is the engine's word: input, loop, update, fork. `wrote` are the nodes that ran next
-    and what each of them wrote.
+    `node` is the path of node names (payments/human_review); empty for the start, for a change by
+    hand and for a rewind. `number` is None while the step around it is not finished. `state` is the
+    whole state after it, `routings` are the choices of its routers, made of that state. One that is
+    `nested` belongs to a subgraph, and nobody can rewind to it.
     """
 
+    number: int | None
     checkpoint_id: str
     parent_id: str | None
-    step: int
+    kind: Kind
+    node: str
+    changed: Mapping[str, Any]
+    next: tuple[str, ...]
+    at: str
+    nested: bool = False
+    state: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    routings: tuple[Routing, ...] = ()
+
+
+async def steps_of(
+    database: Database, saver: BaseCheckpointSaver[Any], thread_id: str, *, limit: int = LIMIT
+) -> list[StepTaken]:
+    """Every step of the thread, oldest first; of a very long one the newest `limit` checkpoints."""
+    found = [_Point.of(each) async for each in _list(saver, thread_id, limit)]
+    found.sort(key=lambda point: point.checkpoint_id)
+    nodes = {step.task_id: step.node for step in await steps.of_thread(database, thread_id)}
+    chosen: dict[str, list[Routing]] = {}
+    for routing in await routings.of_thread(database, thread_id):
+        chosen.setdefault(routing.task_id, []).append(routing)
+    known = {(point.namespace, point.checkpoint_id): point for point in found}
+    roots = [point for point in found if not point.namespace and not point.before_start]
+    numbers = {point.checkpoint_id: number for number, point in enumerate(roots, 1)}
+    around = {point.parent_id: numbers[point.checkpoint_id] for point in roots}
+    taken: list[StepTaken] = []
+    for point in found:
+        if point.before_start:
+            continue
+        parent = known.get((point.namespace, point.parent_id or ""))
+        number = numbers.get(point.checkpoint_id) or around.get(point.root_id)
+        taken += _steps(point, parent, number, nodes, chosen)
+    return taken
+
+
+async def state(
+    saver: BaseCheckpointSaver[Any], thread_id: str, checkpoint_id: str | None = None
+) -> Mapping[str, Any] | None:
+    """The state of the thread as safe JSON, now or at a checkpoint; None where there is none."""
+    where = {"thread_id": thread_id, "checkpoint_ns": ""}
+    if checkpoint_id is not None:
+        where["checkpoint_id"] = checkpoint_id
+    found = await saver.aget_tuple(RunnableConfig(configurable=where))
+    return _values(found.checkpoint["channel_values"]) if found is not None else None
+
+
+@dataclass(frozen=True)
+class _Point:
+    """One checkpoint, and what the tasks that began at it wrote."""
+
+    namespace: str
+    checkpoint_id: str
+    parent_id: str | None
+    root_id: str | None
     source: str
     at: str
     state: Mapping[str, Any]
     next: tuple[str, ...]
-    routings: tuple[Routing, ...]
+    writes: Mapping[str, Mapping[str, Any]]
 
+    @property
+    def before_start(self) -> bool:
+        """The input is there and not taken in: a moment of the engine's, and of nobody else."""
+        return self.next == (_START,)
 
-async def moments(
-    database: Database, saver: BaseCheckpointSaver[Any], thread_id: str, *, limit: int = 1000
-) -> list[Moment]:
-    """The thread's checkpoints, oldest first, of the graph itself and not of its subgraphs."""
-    made: dict[str, list[Routing]] = {}
-    unplaced: dict[int, list[Routing]] = {}
-    for routing in await routings.of_thread(database, thread_id):
-        if routing.checkpoint_id is not None:
-            made.setdefault(routing.checkpoint_id, []).append(routing)
-        else:  # its step was written and nobody has settled yet
-            unplaced.setdefault(routing.step, []).append(routing)
-    config = RunnableConfig(configurable={"thread_id": thread_id, "checkpoint_ns": ""})
-    found = [_moment(each) async for each in _list(saver, config, limit)]
-    return [
-        Moment(
-            **{
-                **each,
-                "routings": (
-                    *made.get(each["checkpoint_id"], ()),
-                    *unplaced.get(each["step"], ()),
-                ),
-            }
+    @classmethod
+    def of(cls, found: CheckpointTuple) -> _Point:
+        where = found.config["configurable"]
+        metadata: Mapping[str, Any] = found.metadata or {}
+        values = found.checkpoint["channel_values"]
+        parent = (found.parent_config or {}).get("configurable", {})
+        return cls(
+            namespace=str(where.get("checkpoint_ns", "")),
+            checkpoint_id=str(where["checkpoint_id"]),
+            parent_id=parent.get("checkpoint_id"),
+            root_id=(metadata.get("parents") or {}).get(""),
+            source=str(metadata.get("source", "")),
+            at=str(found.checkpoint["ts"]),
+            state=_values(values),
+            next=_next(values),
+            writes=_writes(found),
         )
-        for each in reversed(found)
-    ]
 
-
-async def state(saver: BaseCheckpointSaver[Any], thread_id: str) -> Mapping[str, Any]:
-    """The newest state of the thread as safe JSON; empty before its first checkpoint."""
-    config = RunnableConfig(configurable={"thread_id": thread_id, "checkpoint_ns": ""})
-    found = await saver.aget_tuple(config)
-    return _values(found) if found is not None else {}
-
-
-async def walked(database: Database, thread_id: str) -> list[Step]:
-    """The steps of the thread with their times, in the order in which they began."""
-    return await steps.of_thread(database, thread_id)
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The nodes around this subgraph."""
+        return tuple(part.split(":")[0] for part in self.namespace.split("|") if part)
 
 
 async def _list(
-    saver: BaseCheckpointSaver[Any], config: RunnableConfig, limit: int
+    saver: BaseCheckpointSaver[Any], thread_id: str, limit: int
 ) -> AsyncIterator[CheckpointTuple]:
+    config = RunnableConfig(configurable={"thread_id": thread_id})
     async for each in saver.alist(config, limit=limit):
         yield each
 
 
-def _moment(found: CheckpointTuple) -> dict[str, Any]:
-    parent = (found.parent_config or {}).get("configurable", {})
-    metadata: Mapping[str, Any] = found.metadata or {}
-    return {
-        "checkpoint_id": str(found.config["configurable"]["checkpoint_id"]),
-        "parent_id": parent.get("checkpoint_id"),
-        "step": int(metadata.get("step", -1)),
-        "source": str(metadata.get("source", "")),
-        "at": str(found.checkpoint["ts"]),
-        "state": _values(found),
-        "next": _next(found),
+def _steps(
+    point: _Point,
+    parent: _Point | None,
+    number: int | None,
+    nodes: Mapping[str, str],
+    chosen: Mapping[str, Sequence[Routing]],
+) -> list[StepTaken]:
+    def step(
+        kind: Kind, node: str, changed: Mapping[str, Any], made: Sequence[Routing] = ()
+    ) -> StepTaken:
+        return StepTaken(
+            number=number,
+            checkpoint_id=point.checkpoint_id,
+            parent_id=point.parent_id,
+            kind=kind,
+            node=node,
+            changed=changed,
+            next=point.next,
+            at=point.at,
+            nested=bool(point.namespace),
+            state=point.state,
+            routings=tuple(made),
+        )
+
+    before = parent.state if parent is not None else {}
+    different = {
+        key: value
+        for key, value in point.state.items()
+        if key not in before or before[key] != value
     }
+    if kind := _KINDS.get(point.source):
+        return [step(kind, "/".join(point.path), different)]
+    if parent is None or parent.before_start:
+        return [] if point.namespace else [step("start", "", different)]
+    tasks = {task_id: wrote for task_id, wrote in parent.writes.items() if task_id in nodes}
+    if not tasks:  # the writes are pruned, or nobody heard of the tasks
+        return [step("step", "/".join((*point.path, ", ".join(parent.next))), different)]
+    return [
+        step("step", nodes[task_id], wrote, chosen.get(task_id, ()))
+        for task_id, wrote in tasks.items()
+    ]
 
 
-def _values(found: CheckpointTuple) -> dict[str, Any]:
-    """The graph's own channels; the engine's, with a colon or underscores, are left out."""
-    values = found.checkpoint["channel_values"]
-    return {
-        str(name): plain(value)
-        for name, value in values.items()
-        if not str(name).startswith("__") and not str(name).startswith(BRANCH) and name != "start"
-    }
+def _writes(found: CheckpointTuple) -> dict[str, dict[str, Any]]:
+    """What each finished task wrote into the graph's own channels."""
+    wrote: dict[str, dict[str, Any]] = {}
+    for task_id, channel, value in found.pending_writes or ():
+        if channel in _UNFINISHED:
+            continue
+        task = wrote.setdefault(str(task_id), {})
+        if not _is_internal(channel):
+            task[str(channel)] = plain(value)
+    return wrote
 
 
-def _next(found: CheckpointTuple) -> tuple[str, ...]:
+def _values(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {str(name): plain(value) for name, value in values.items() if not _is_internal(name)}
+
+
+_UNFINISHED: Final = ("__error__", "__interrupt__", "__resume__", "__scheduled__")
+
+
+def _is_internal(channel: str) -> bool:
+    """The engine's own channels, with a colon or underscores."""
+    return channel.startswith(("__", "branch:", "start:", "join:"))
+
+
+def _next(values: Mapping[str, Any]) -> tuple[str, ...]:
     """The nodes that were to run: those an edge leads to, and those something was sent to."""
-    values = found.checkpoint["channel_values"]
     led = [str(name)[len(BRANCH) :] for name in values if str(name).startswith(BRANCH)]
     sent = [str(getattr(each, "node", "")) for each in values.get("__pregel_tasks") or ()]
-    start = ["__start__"] if "__start__" in values else []
+    start = [_START] if _START in values else []
     return (*start, *sorted(led), *(node for node in sent if node))

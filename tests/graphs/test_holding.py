@@ -1,4 +1,4 @@
-"""Questions that change under their answers, state that cannot be read, and the history."""
+"""Questions that change under their answers, and state that cannot be read."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from langgraph.types import interrupt
 from pydantic import BaseModel
 
 from checkpoints import leases
-from checkpoints.postgres import PostgresSaver
-from graphs import audit, history, interventions, mailbox, reviews, threads
+from graphs import interventions, mailbox, reviews, threads
 from graphs.policy import Policy
 from graphs.specs import Rule
 from tests.graphs.conftest import RULE, House, loaded, until
@@ -188,28 +187,6 @@ async def test_an_interrupt_two_subgraphs_deep_is_named_by_its_path(
         await here.vote(review.id, "yes")
         await here.until(thread_id, "done")
     assert (await here.values(thread_id))["answer"] == "yes"
-
-
-async def test_the_history_shows_each_checkpoint_with_what_was_chosen_from_it(
-    house: Callable[..., House],
-) -> None:
-    here = house(loaded("loan", loan()))
-    async with here.working():
-        thread_id = await here.start("loan")
-        await here.until(thread_id, "paused")
-    saver = PostgresSaver(here.database)
-    found = await history.moments(here.database, saver, thread_id)
-    assert [(moment.step, moment.next) for moment in found] == [
-        (-1, ("__start__",)),
-        (0, ("assess",)),
-        (1, ("ask",)),
-    ]
-    (routing,) = found[-1].routings
-    assert (routing.node, routing.choice) == ("assess", "ask")
-    assert found[-1].state == {"text": "hello", "risk": 71, "log": ["assess"]}
-    assert await history.state(saver, thread_id) == found[-1].state
-    whats = [entry.what for entry in await audit.of_thread(here.database, thread_id)]
-    assert whats == ["thread.started", "thread.taken_in", "review.opened", "thread.rested"]
 
 
 @pytest.mark.parametrize("row_waits", [True, False])
