@@ -1,5 +1,10 @@
-"""The guide's six ticks, set by what really happened and never taken back."""
+"""The guide's six ticks, set by what really happened and never taken back.
 
+The six are the story of the loan, whose card is the one with a plain Approve. Cards of other kinds,
+with an Approve for each action, with options or with a form, wait for people just the same.
+"""
+
+import re
 from collections.abc import Iterable
 
 from bot.simulator import cast, strictness
@@ -8,6 +13,9 @@ from bot.simulator.workspace import Workspace
 
 STEPS = ("asked", "card", "decided", "paid", "again", "plug")
 APPROVE = "approve"
+_DECIDES = re.compile(
+    r"(approve|edit|reject|respond|ignore|continue|stop|answer|option_\d+)(:\d+)?"
+)
 
 
 class Guide:
@@ -25,12 +33,14 @@ class Guide:
 
     def look(self) -> None:
         """Tick what has come true since the last look."""
-        rows = [
+        places = list(self._workspace.channels().values())
+        rows = [row for place in places for row in self._workspace.messages(place["id"]).values()]
+        loans = [place["id"] for place in places if place["name"] == "loans"]
+        people = [
             row
-            for id_ in list(self._workspace.channels())
-            for row in self._workspace.messages(id_).values()
+            for row in rows
+            if row["channel"] in loans and not row.get("bot_id") and row["user"] != cast.SLACKBOT
         ]
-        people = [row for row in rows if not row.get("bot_id") and row["user"] != cast.SLACKBOT]
         cards = {f"{row['channel']}:{row['ts']}" for row in rows if self._is_open(row)}
         known = set(self._workspace.get("guide", "cards") or [])
         if cards - known:
@@ -39,7 +49,7 @@ class Guide:
         self._tick("asked", bool(people))
         self._tick("card", bool(everything))
         self._tick("decided", bool(everything - cards))
-        self._tick("paid", bool(self._workspace.table("transfers")))
+        self._tick("paid", self.ticks()["decided"] and bool(self._workspace.table("transfers")))
         self._tick("again", self.ticks()["paid"] and len(everything) > 1)
 
     def saw_bot(self, running: bool) -> bool:
@@ -59,6 +69,11 @@ class Guide:
     @staticmethod
     def _is_open(row: JSON) -> bool:
         return bool(row.get("bot_id")) and APPROVE in action_ids(row.get("blocks") or [])
+
+
+def waits(blocks: Iterable[JSON]) -> bool:
+    """Whether somebody can decide something here."""
+    return any(_DECIDES.fullmatch(action) for action in action_ids(blocks))
 
 
 def action_ids(blocks: Iterable[JSON]) -> set[str]:

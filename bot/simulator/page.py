@@ -186,8 +186,7 @@ class Page:
 
     def _waiting(self, user: str) -> int:
         return sum(
-            guide.APPROVE in guide.action_ids(row.get("blocks") or [])
-            and user in self._asked(row["blocks"])
+            guide.waits(row.get("blocks") or []) and user in self._asked(row["blocks"])
             for place in self._slack.workspace.channels().values()
             if user in place["members"]
             for row in self._slack.workspace.messages(place["id"]).values()

@@ -47,8 +47,7 @@ class Workspace:
         for change in self._journal.read() if self._journal else ():
             self._apply(*change)
             self.reopened = True
-        if not self.reopened:
-            self._seed()
+        self._seed()
         if self._journal:
             self._journal.rewrite(self._changes())
             for channel in self.channels():
@@ -255,12 +254,17 @@ class Workspace:
     # ---- inside
 
     def _seed(self) -> None:
+        """Give each of the cast once: who came to it later is new in an older workspace too."""
+        given = self.table("given")
         for table, rows in (
             ("people", cast.PEOPLE),
             ("groups", cast.GROUPS),
             ("channels", cast.CHANNELS),
         ):
-            self.table(table).update({row["id"]: row for row in rows})
+            for row in rows:
+                if row["id"] not in given:
+                    given[row["id"]] = True
+                    self.table(table).setdefault(row["id"], row)
 
     def _write(self, change: Change) -> None:
         if self._journal:

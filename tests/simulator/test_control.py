@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot.simulator import LocalSlack
+from bot.simulator import LocalSlack, cast
 from tests.simulator.conftest import App, actions, button
 
 JSON = dict[str, Any]
@@ -171,7 +171,7 @@ async def test_a_reset_empties_everything(
     await slack.misbehave(remove_bot="C0OPS", delay_ms=5)
     await control("reset")
     after = await state(slack, http)
-    assert after["messages"] == {"C0LOANS": [], "C0CREDIT": [], "C0OPS": []}
+    assert after["messages"] == {one["id"]: [] for one in cast.CHANNELS}
     assert (after["files"], after["deliveries"], after["outbox"]) == ([], [], [])
     assert after["misbehave"]["delay_ms"] == 0
     assert all("U0SAYSO" in one["members"] for one in after["channels"])

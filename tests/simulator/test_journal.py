@@ -14,7 +14,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from bot.simulator import LocalSlack
+from bot.simulator import LocalSlack, cast
 from bot.simulator.errors import HomeInUse
 from bot.simulator.journal import Journal
 from bot.simulator.workspace import Workspace
@@ -125,7 +125,19 @@ async def test_a_channel_that_moved_does_not_come_back_at_its_old_id(tmp_path: P
         await slack.act("move", channel="C0OPS", becomes="C1OPS")
     for _ in range(2):
         async with LocalSlack.start(home=tmp_path) as slack:
-            assert list(slack.workspace.channels()) == ["C0LOANS", "C0CREDIT", "C1OPS"]
+            assert {"C0LOANS", "C1OPS"} <= set(slack.workspace.channels())
+            assert "C0OPS" not in slack.workspace.channels()
+
+
+async def test_a_channel_that_is_new_in_the_cast_comes_into_an_older_workspace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as before:
+        before.setattr(cast, "CHANNELS", cast.CHANNELS[:1])
+        async with LocalSlack.start(home=tmp_path) as slack:
+            assert list(slack.workspace.channels()) == ["C0LOANS"]
+    async with LocalSlack.start(home=tmp_path) as slack:
+        assert list(slack.workspace.channels()) == [one["id"] for one in cast.CHANNELS]
 
 
 async def test_times_never_repeat_across_a_restart(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ export function drawBank(app, list) {
 }
 
 const PARTS = {
-  lead: () => el("p", { class: "pane-lead" }, "A pretend bank. It pays when a loan is approved, and it keeps its own list."),
+  lead: () => el("p", { class: "pane-lead" }, "A pretend bank. It pays when a loan or a refund is approved, and it keeps its own list."),
   sums: (_, { balance, paid }) => el("div", { class: "sums" }, sum("Balance", balance), sum("Paid today", paid)),
   list: (_, { transfers }) => (transfers.length ? paid(transfers) : el("div", { class: "no-payment" }, el("strong", {}, "No payment yet."), el("span", {}, "Approve the loan and watch this list."))),
   trouble: (app, { trouble }) => el("fieldset", { class: "trouble" }, el("legend", {}, "Make trouble"), el("p", {}, "Sayso has to cope with all of these. Nothing is paid twice."),

@@ -12,6 +12,9 @@ const CUSTOMERS = [
   "Fern Florists", "Garnet Gems", "Harbour Fish", "Indigo Textiles", "Jasmine Tea", "Kite Couriers",
 ];
 const AGAIN = "Loan for Asha Traders, 20000 for spare parts";
+const REFUND = "Refund 4,000 for order A-2231, arrived broken";
+const BRIEF = "Announce the new opening hours";
+const has = (value, name) => value.channels.some((channel) => channel.name === name);
 
 export function drawGuide(app, list) {
   const { value } = app;
@@ -43,7 +46,7 @@ function stepsOf(app) {
     { key: "card", title: "A card reaches the people who decide", note: "See it in #credit. It says what is asked, why it came, and what happens next.", button: "Show #credit", act: () => app.go(credit) },
     { key: "decided", title: told.turn, note: `Be ${decider}, click Approve.${told.needed > 1 && told.above ? ` Above ${told.above.toLocaleString("en-US")} it takes two.` : ""}`, button: app.view.user === told.first ? "Show the card" : `Be ${decider}`, act: () => decideAs(app, told.first, credit) },
     { key: "paid", title: "The bank pays once", note: "Look at the bank while you click.", button: "Open the bank", act: () => app.showPane("bank") },
-    { key: "again", title: "Ask again for Asha Traders", note: "The next card remembers this one.", button: "Ask again", act: () => ask(app, value.first?.again ?? AGAIN, []) },
+    { key: "again", title: "Ask again for Asha Traders", note: "The next card remembers this one.", button: "Ask again", act: () => ask(app, value.first?.again ?? AGAIN) },
     { key: "plug", title: "Pull the plug", note: "Press Ctrl-C where you started this, or kill it. Start it again: nothing is lost and the card still works." },
   ].map((step) => ({ ...step, done: done[step.key] === true }));
 }
@@ -72,8 +75,8 @@ async function decideAs(app, user, channel) {
   button?.scrollIntoView({ block: "nearest" });
 }
 
-async function ask(app, text, files) {
-  await app.become(BOB, channelNamed(app.value, "loans"));
+async function ask(app, text, files = [], channel = "loans") {
+  await app.become(BOB, channelNamed(app.value, channel));
   await app.composer.fill(text, files, true);
 }
 
@@ -83,6 +86,8 @@ function triesOf(app) {
   const credit = channelNamed(value, "credit");
   const card = openCard(value, credit);
   const all = [
+    { label: "Refund an order", when: has(value, "refunds"), act: () => ask(app, REFUND, [], "refunds") },
+    { label: "Two people review a text", when: has(value, "content"), act: () => ask(app, BRIEF, [], "content") },
     { label: "Decide as Charlie", act: () => app.become("U0CHARLIE", credit) },
     { label: "Two people at once", when: card, act: () => twoAtOnce(app, credit, card) },
     { label: "Run out the clock", when: value.clock.deadline && value.clock.movable !== false, act: () => app.set("/_control/clock", { advance_seconds: Math.ceil((new Date(value.clock.deadline) - app.clock.now()) / 1000) + 1 }) },

@@ -5,11 +5,17 @@ import { icon } from "./icons.js";
 import { avatar } from "./side.js";
 import { channelNamed, rule } from "./story.js";
 
+const NOTES = {
+  credit: ["No card yet.", "A card appears here when somebody asks for a loan."],
+  refunds: ["Nobody has asked for a refund yet.", "Bob writes for example: Refund 4,000 for order A-2231, arrived broken."],
+  content: ["No text yet.", "Bob writes what it is about, for example: Announce the new opening hours."],
+};
+
 export function welcome(app) {
   const { value, view } = app;
   if (view.place !== channelNamed(value, "loans")) {
     const name = value.channels.find((channel) => channel.id === view.place)?.name;
-    if (name === "credit") return emptyNote("No card yet.", "A card appears here when somebody asks for a loan.");
+    if (NOTES[name]) return emptyNote(...NOTES[name]);
     if (name) return emptyNote(`This is the very beginning of #${name}.`, "Nothing has been said here yet.");
     return emptyNote("Nothing here yet.", "Sayso writes here when something concerns you alone.");
   }
