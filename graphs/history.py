@@ -11,7 +11,7 @@ the number by which a person rewinds; a step within a subgraph has the number of
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
@@ -23,6 +23,7 @@ from graphs.plain import plain
 from graphs.routings import Routing
 
 BRANCH: Final = "branch:to:"
+REWOUND_FROM: Final = "rewound_from"  # in the metadata of a copy: what it is a copy of
 LIMIT: Final = 1_000
 _START: Final = "__start__"
 Kind: TypeAlias = Literal["start", "step", "change", "rewind"]
@@ -34,9 +35,10 @@ class StepTaken:
     """One step: what it changed, and what was to come after it.
 
     `node` is the path of node names (payments/human_review); empty for the start, for a change by
-    hand and for a rewind. `number` is None while the step around it is not finished. `state` is the
-    whole state after it, `routings` are the choices of its routers, made of that state. One that is
-    `nested` belongs to a subgraph, and nobody can rewind to it.
+    hand and for a rewind. `parent_id` is the checkpoint before it that has a number. `number` is
+    None while the step around it is not finished. `state` is the whole state after it, `routings`
+    are the choices of its routers, made of that state. One that is `nested` belongs to a subgraph,
+    and nobody can rewind to it.
     """
 
     number: int | None
@@ -53,7 +55,11 @@ class StepTaken:
 
 
 async def steps_of(
-    database: Database, saver: BaseCheckpointSaver[Any], thread_id: str, *, limit: int = LIMIT
+    database: Database,
+    saver: BaseCheckpointSaver[Any],
+    thread_id: str,
+    *,
+    limit: int | None = LIMIT,
 ) -> list[StepTaken]:
     """Every step of the thread, oldest first; of a very long one the newest `limit` checkpoints."""
     found = [_Point.of(each) async for each in _list(saver, thread_id, limit)]
@@ -72,7 +78,9 @@ async def steps_of(
             continue
         parent = known.get((point.namespace, point.parent_id or ""))
         number = numbers.get(point.checkpoint_id) or around.get(point.root_id)
-        taken += _steps(point, parent, number, nodes, chosen)
+        base = known.get((point.namespace, point.rewound_from or "")) or parent
+        shown = parent.parent_id if parent is not None and parent.before_start else point.parent_id
+        taken += _steps(replace(point, parent_id=shown), base, number, nodes, chosen)
     return taken
 
 
@@ -95,6 +103,7 @@ class _Point:
     checkpoint_id: str
     parent_id: str | None
     root_id: str | None
+    rewound_from: str | None
     source: str
     at: str
     state: Mapping[str, Any]
@@ -117,6 +126,7 @@ class _Point:
             checkpoint_id=str(where["checkpoint_id"]),
             parent_id=parent.get("checkpoint_id"),
             root_id=(metadata.get("parents") or {}).get(""),
+            rewound_from=metadata.get(REWOUND_FROM),
             source=str(metadata.get("source", "")),
             at=str(found.checkpoint["ts"]),
             state=_values(values),
@@ -131,7 +141,7 @@ class _Point:
 
 
 async def _list(
-    saver: BaseCheckpointSaver[Any], thread_id: str, limit: int
+    saver: BaseCheckpointSaver[Any], thread_id: str, limit: int | None
 ) -> AsyncIterator[CheckpointTuple]:
     config = RunnableConfig(configurable={"thread_id": thread_id})
     async for each in saver.alist(config, limit=limit):

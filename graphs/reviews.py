@@ -125,6 +125,7 @@ class Review:
     closed_at: datetime | None
     requester: str
     items: tuple[Item, ...] = field(default=())
+    rewound_at: datetime | None = None  # since when its decision does not count any more
 
     @property
     def version(self) -> str:
@@ -326,6 +327,14 @@ async def list_(
 ) -> list[Review]:
     """Reviews, oldest first: of a thread, or of all."""
     return await _read(connection, thread_id=thread_id, status=status, limit=limit)
+
+
+async def weight(connection: Connection | Database, review_id: int) -> tuple[int, int]:
+    """The review's revision and how long its question is as JSON, without reading it."""
+    row = await connection.fetchrow(SQL.weight, review_id)
+    if row is None:
+        raise UnknownReview(review_id)
+    return row["revision"], row["characters"]
 
 
 async def open_of_thread(connection: Connection, thread_id: str) -> list[Review]:

@@ -160,8 +160,8 @@ order by id;
 -- Reviews, oldest first.
 select
   r.id, r.thread_id, r.graph, r.node, r.interrupt_id, r.checkpoint_id, r.kind, r.audience,
-  r.question, r.schema, r.hash, r.again, r.fingerprint, r.ordinal, r.revision, r.status, r.closed_because, r.opened_at, r.closed_at,
-  t.requester
+  r.question, r.schema, r.hash, r.again, r.fingerprint, r.ordinal, r.revision, r.status,
+  r.closed_because, r.opened_at, r.closed_at, r.rewound_at, t.requester
 from sayso.reviews as r
 join sayso.threads as t on t.id = r.thread_id
 where ($1::bigint[] is null or r.id = any ($1::bigint[]))
@@ -237,4 +237,11 @@ join sayso.items as i on i.review_id = r.id
 where r.thread_id = $1
   and i.status = 'decided'
   and r.status in ('decided', 'expired')
+  and r.rewound_at is null
 order by i.decided_at, r.id, i.item;
+
+-- name: weight
+-- How long the question of a review is, without reading it.
+select revision, coalesce(octet_length(question::text), 0) as characters
+from sayso.reviews
+where id = $1;

@@ -97,6 +97,7 @@ class Thread:
     created_at: datetime
     changed_at: datetime
     ended_at: datetime | None
+    rewound: JSON = None  # who took it back last, and what had been done (graphs/rewinding.py)
 
 
 @dataclass(frozen=True)

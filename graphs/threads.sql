@@ -63,7 +63,7 @@ with seen as (
 select
   id, number, team, graph, requester, customer_id, customer_name, customer_note, status,
   mark_reason, next, error, outcome, head, configurable, open_reviews, retry_at, created_at,
-  changed_at, ended_at
+  changed_at, ended_at, rewound
 from seen
 where $3::text is null or status = $3
 order by created_at desc, number desc
