@@ -22,7 +22,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.response import BoltResponse
 
-from bot import deliveries, logs, people
+from bot import deliveries, drafts, logs, people
 from bot.afterwards import Afterwards
 from bot.errors import NotYet, SlackFailed
 from bot.house import House
@@ -45,6 +45,7 @@ from checkpoints.database import Database
 from checkpoints.errors import DatabaseAway, LockTimeout, SaysoError
 from checkpoints.postgres import PostgresSaver
 from graphs import audit, history, reviews
+from graphs.entrances import Entrance, entrance_of, told_by
 from graphs.policy import Policy
 from graphs.registry import Registry
 from graphs.specs import GraphSpec
@@ -179,7 +180,7 @@ async def house_of(
     specs = settings.configuration.graphs
     policy = policy_of(settings)
     known = People(database, slack, workspace.team, afterwards)
-    turns = _turns(settings)
+    entrances = _entrances(settings)
     try:
         yield House(
             database=database,
@@ -191,19 +192,20 @@ async def house_of(
             wishes=Wishes(policy.operators),
             renderings=Renderings(specs, policy, known),
             afterwards=afterwards,
-            turns=lambda graph: turns.get(graph, False),
+            entrance=lambda graph: entrances.get(graph, Entrance()),
             state=states_of(database),
         )
     finally:
         await afterwards.finish()
 
 
-def _turns(settings: Settings) -> dict[str, bool]:
-    """Whether later messages are further turns; a graph is loaded only if only it can tell."""
-    graphs = settings.configuration.graphs
-    if all(spec.replies is not None for spec in graphs.values()):
-        return {name: spec.replies == "turns" for name, spec in graphs.items()}
-    return {name: one.turns for name, one in registry_of(settings).loaded.items()}
+def _entrances(settings: Settings) -> dict[str, Entrance]:
+    """How each graph is begun; one is loaded only if only it can tell."""
+    specs = settings.configuration.graphs
+    told = {name: one for name, spec in specs.items() if (one := told_by(spec)) is not None}
+    unknown = {name: spec for name, spec in specs.items() if name not in told}
+    loaded = registry_of(settings, unknown).loaded if unknown else {}
+    return told | {name: entrance_of(one) for name, one in loaded.items()}
 
 
 def bolt_of(house: House) -> AsyncApp:
@@ -373,6 +375,7 @@ async def keep_house(database: Database) -> None:
         try:
             async with database.connection() as connection:
                 await deliveries.forget_old(connection)
+                await drafts.forget_old(connection)
         except SaysoError as error:
             log.warning("housekeeping failed", why=str(error))
         await asyncio.sleep(HOUSEKEEPING_SECONDS)

@@ -33,10 +33,16 @@ class Copies:
         self._slack = slack
 
     async def of(
-        self, post_id: str, channel: str, thread_id: str | None, since: float
+        self,
+        post_id: str,
+        channel: str,
+        thread_id: str | None,
+        since: float,
+        *,
+        under: str | None = None,
     ) -> list[str]:
         """The timestamps of all messages that carry the post's id, oldest first."""
-        root = None
+        root = under
         if thread_id is not None:
             async with self._database.connection() as connection:
                 place = await conversations.of_thread(connection, thread_id)
@@ -89,7 +95,11 @@ class Copies:
     async def _delete(self, row: Row) -> int:
         deleted = 0
         for ts in await self.of(
-            str(row["id"]), row["channel"], row["thread_id"], row["created_at"].timestamp()
+            str(row["id"]),
+            row["channel"],
+            row["thread_id"],
+            row["created_at"].timestamp(),
+            under=row["under"],
         ):
             if ts == row["ts"]:
                 continue

@@ -12,6 +12,7 @@ from bot.renderings import Renderings
 from bot.slack import Slack
 from bot.wishes import Wishes
 from checkpoints.database import Database
+from graphs.entrances import Entrance
 from graphs.policy import Policy
 from graphs.specs import GraphSpec
 
@@ -29,5 +30,5 @@ class House:
     wishes: Wishes
     renderings: Renderings
     afterwards: Afterwards
-    turns: Callable[[str], bool]  # whether a later message of a graph is a further turn
+    entrance: Callable[[str], Entrance]  # how a graph is begun and talked to
     state: Callable[[str], Awaitable[Any]]  # of a thread, as plain data

@@ -8,20 +8,19 @@ is `graphs.threads`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 import structlog
 from slack_bolt.async_app import AsyncApp
-from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.request.async_request import AsyncBoltRequest
 
-from bot import arrivals, conversations, deliveries, notices, posts, views
+from bot import arrivals, conversations, deliveries, notices, posts
 from bot.clicks import Clicks
 from bot.errors import NotYet
 from bot.house import House
-from bot.mishaps import refusal_of
+from bot.requests import Requests
+from bot.starting import BAD_INPUT, Beginning, ConversationTaken, Starting
 from bot.surroundings import Surroundings
 from bot.whispers import whisper
 from bot.wording import phrase
@@ -29,9 +28,7 @@ from bot.writing import message_of
 from checkpoints.database import Connection
 from checkpoints.failpoints import reached
 from graphs import audit, threads
-from graphs.policy import Person, Reason, Refusal, may_start
-from graphs.ports import PROGRESS
-from graphs.specs import GraphSpec
+from graphs.policy import Person, Reason
 from graphs.threads import Message
 
 log = structlog.get_logger("sayso.listeners")
@@ -41,10 +38,12 @@ _WRITTEN: Final = frozenset({None, "file_share", "thread_broadcast"})
 
 
 class Listeners:
-    """Takes events and commands; `Clicks` takes what is pressed."""
+    """Takes what is written; `Requests` and `Clicks` take what is pressed."""
 
     def __init__(self, house: House) -> None:
         self._house = house
+        self._starting = Starting(house)
+        self._requests = Requests(house, self._starting)
         self._clicks = Clicks(house)
         self._surroundings = Surroundings(house)
 
@@ -54,7 +53,7 @@ class Listeners:
         app.event("message")(self.message)
         app.event("app_mention")(self.message)
         self._surroundings.register(app)
-        app.command(re.compile(".*"))(self.command)
+        self._requests.register(app)
         self._clicks.register(app)
 
     # Messages
@@ -107,19 +106,20 @@ class Listeners:
     ) -> None:
         house, user, channel = self._house, str(event["user"]), str(event["channel"])
         keeps = house.workspace
-        direct = event.get("channel_type") == "im" or channel.startswith("D")
-        named = self._graph_for(channel, anywhere=mentioned or direct)
+        to_us = mentioned or event.get("channel_type") == "im" or channel.startswith("D")
+        named = self._starting.graph_for(channel, anywhere=to_us)
+        if named is None and not to_us:
+            return
+        graphs = (named,) if named is not None else self._starting.all_graphs()
         keys = [
             deliveries.event_key(body),
             deliveries.message_key(house.workspace.team, channel, str(event["ts"])),
         ]
-        if named is None:
-            if mentioned or direct:
-                await self._not_understood(keys, user, channel, str(event["ts"]))
+        if not graphs:
+            await self._not_understood(keys, user, channel)
             return
-        graph, spec = named
-        person = await house.people.person(user, spec.starters.groups if spec.starters else ())
-        refusal = may_start(spec, person)
+        person = await self._starting.person(user, graphs)
+        may, refusal = self._starting.allowed(graphs, person)
         if refusal is not None and refusal.reason is Reason.CANNOT_CHECK and retry < LAST_RETRY:
             # Slack sends it again, and by then the look-up has been made. What is written under
             # it meanwhile waits for it.
@@ -128,6 +128,7 @@ class Listeners:
                     connection, team=keeps.team, channel=channel, root=root, ts=str(event["ts"])
                 )
             raise NotYet
+        message = message_of(event, keeps.bot_user)
         try:
             async with house.database.transaction() as connection:
                 if not await _accept_all(connection, keys, "message"):
@@ -136,53 +137,48 @@ class Listeners:
                     connection, team=keeps.team, channel=channel, root=root
                 )
                 if refusal is None:
-                    message = message_of(event, keeps.bot_user)
-                    await self._open(
-                        connection, graph, person, message, keys, channel=channel, root=root
-                    )
+                    chosen = may if named is None else (named,)
+                    await self._begin(connection, person, message, chosen, keys, channel, root)
                 else:
-                    await self._refused(connection, graph, person, refusal, channel)
+                    await self._starting.refused(
+                        connection, user, refusal.reason, graphs=graphs, channel=channel
+                    )
                 reached("delivery.before_commit")
-        except _TakenError as taken:
+        except ConversationTaken as taken:
             await self._say(body, event, taken.thread_id)
             return
         reached("delivery.committed")
         if refusal is not None:
-            self._tell_refused(spec, graph, user, channel, refusal)
+            self._starting.tell_refused(graphs[0], user, channel, refusal)
 
-    async def _open(
+    async def _begin(
         self,
         connection: Connection,
-        graph: str,
         person: Person,
         message: Message,
+        graphs: tuple[str, ...],
         keys: list[str],
-        *,
         channel: str,
-        root: str | None,
+        root: str,
     ) -> None:
-        house = self._house
-        started = await threads.start(
-            connection,
-            team=house.workspace.team,
-            graph=graph,
-            requester=person.id,
-            message=message,
-            key=keys[-1],
-            wish=house.wishes,
+        """Start it with what was written, or offer what can be asked for or has to be filled in."""
+        graph = graphs[0]
+        entrance = self._house.entrance(graph)
+        chosen = len(graphs) == 1 and bool(message.text or message.files)
+        written = entrance.written(message.text) if chosen else None
+        problem = (written[1] or "") if written else ""
+        if chosen and (entrance.form is None or (written and not problem)):
+            value = written[0] if written else None
+            beginning = Beginning(graph, person.id, channel, root, keys[-1], message, value)
+            await self._starting.open(connection, beginning, keys)
+            return
+        if problem:
+            await self._starting.refused(
+                connection, person.id, BAD_INPUT, graphs=graphs, more={"problem": problem}
+            )
+        await self._starting.offer(
+            connection, person.id, message, graphs, channel=channel, root=root, problem=problem
         )
-        talked_about = await conversations.open_(
-            connection,
-            started.thread_id,
-            team=house.workspace.team,
-            channel=channel,
-            root=root,
-        )
-        if talked_about != started.thread_id:
-            raise _TakenError(talked_about)
-        await house.wishes(connection, PROGRESS, started.thread_id)
-        await deliveries.belongs(connection, keys, started.thread_id)
-        log.info("started", thread=started.thread_id, graph=graph, user=person.id)
 
     async def _say(self, body: dict[str, Any], event: dict[str, Any], thread_id: str) -> None:
         house = self._house
@@ -200,16 +196,18 @@ class Listeners:
             if not theirs:
                 await self._not_theirs(connection, event, thread_id)
                 return
+            entrance = house.entrance(thread.graph)
             said = await threads.say(
                 connection,
                 thread_id,
                 message_of(event, house.workspace.bot_user),
                 key=keys[-1],
-                turns=house.turns(thread.graph),
+                turns=entrance.turns,
+                cancels=entrance.cancels,
                 wish=house.wishes,
             )
             await deliveries.belongs(connection, keys, thread_id)
-            if said.kind in {"kept", "finished"}:
+            if said.kind in {"kept", "finished", "instead"}:
                 await posts.want(
                     connection,
                     posts.KEPT,
@@ -272,100 +270,13 @@ class Listeners:
                     body={"kind": "edited"},
                 )
 
-    # Commands
-
-    async def command(self, body: dict[str, Any], ack: AsyncAck) -> None:
-        """Take a slash command: the same as a message with its text."""
-        house, user = self._house, str(body.get("user_id") or "")
-        channel, name = str(body.get("channel_id") or ""), str(body.get("command") or "")
-        found = next(
-            ((graph, spec) for graph, spec in house.specs.items() if spec.command == name), None
-        )
-        text = str(body.get("text") or "")
-        if found is None or not text.strip() or text.strip().lower() == "help":
-            await ack(**_said(notices.refused(self._help(found))))
-            return
-        graph, spec = found
-        if arrivals.is_foreign(house.workspace, body):
-            person = Person(user, house.workspace.team, is_stranger=True)
-        else:
-            person = await house.people.person(user, spec.starters.groups if spec.starters else ())
-        refusal = may_start(spec, person)
-        keys = [deliveries.trigger_key(body)]
-        async with house.database.transaction() as connection:
-            if not await _accept_all(connection, keys, "command"):
-                await ack()
-                return
-            if refusal is None:
-                message = message_of({"text": text, "user": user}, house.workspace.bot_user)
-                # The conversation stands where the graph's requests are; from anywhere else it
-                # is between the person and us.
-                place = channel if channel in spec.channels else user
-                await self._open(connection, graph, person, message, keys, channel=place, root=None)
-            else:
-                await self._refused(connection, graph, person, refusal, channel)
-        if refusal is None:
-            await ack()
-        else:
-            await ack(**_said(notices.refused(refusal_of(refusal, spec=spec, graph=graph))))
-
-    def _help(self, found: tuple[str, GraphSpec] | None) -> views.Refusal:
-        commands = [spec.command for spec in self._house.specs.values() if spec.command]
-        command = found[1].command if found else next(iter(commands), None)
-        return views.Refusal(
-            views.Refused.UNKNOWN_COMMAND, help=f"{command} what you need, in your own words"
-            if command else "",
-        )  # fmt: skip
-
-    async def _not_understood(self, keys: list[str], user: str, channel: str, ts: str) -> None:
+    async def _not_understood(self, keys: list[str], user: str, channel: str) -> None:
         async with self._house.database.transaction() as connection:
             if not await _accept_all(connection, keys, "message"):
                 return
-            await audit.record(
-                connection,
-                "start.refused",
-                actor=user,
-                detail={"why": "no_graph", "channel": channel},
-            )
-        whisper(self._house, notices.refused(self._help(None)), user=user, channel=channel)
-
-    # Small things
-
-    def _graph_for(self, channel: str, *, anywhere: bool) -> tuple[str, GraphSpec] | None:
-        for graph, spec in self._house.specs.items():
-            if channel in spec.channels:
-                return graph, spec
-        if anywhere and len(self._house.specs) == 1:
-            return next(iter(self._house.specs.items()))
-        return None
-
-    async def _refused(
-        self,
-        connection: Connection,
-        graph: str,
-        person: Person,
-        refusal: Refusal,
-        channel: str,
-    ) -> None:
-        await audit.record(
-            connection,
-            "start.refused",
-            actor=person.id,
-            detail={"why": refusal.reason, "graph": graph, "channel": channel},
-        )
-
-    def _tell_refused(
-        self, spec: GraphSpec, graph: str, user: str, channel: str, refusal: Refusal
-    ) -> None:
-        said = notices.refused(refusal_of(refusal, spec=spec, graph=graph))
+            await self._starting.refused(connection, user, "no_graph", channel=channel)
+        said = notices.refused(self._requests.help(None))
         whisper(self._house, said, user=user, channel=channel)
-
-
-class _TakenError(Exception):
-    """Undoes a start: another thread got the conversation first."""
-
-    def __init__(self, thread_id: str) -> None:
-        self.thread_id = thread_id
 
 
 async def _accept_all(connection: Connection, keys: list[str], kind: str) -> bool:
@@ -377,7 +288,3 @@ async def _accept_all(connection: Connection, keys: list[str], kind: str) -> boo
 def _retry_number(request: AsyncBoltRequest) -> int:
     given = request.headers.get("x-slack-retry-num") or ["0"]
     return int(given[0]) if given[0].isascii() and given[0].isdigit() else 0
-
-
-def _said(payload: Any) -> dict[str, Any]:
-    return {"response_type": "ephemeral", "text": payload.text, "blocks": payload.blocks}

@@ -26,8 +26,10 @@ PROGRESS: Final = "progress"  # subject: a thread
 ASK: Final = "ask"  # subject: a review whose audience is the requester
 OUTCOME: Final = "outcome"  # subject: a thread
 KEPT: Final = "kept"  # subject: the message that was kept
+LAPSED: Final = "lapsed"  # subject: a vote that an edit took away, see graphs.ports
 NOTICE: Final = "notice"  # subject: what the operators have to know
 FILE: Final = "file"  # subject: a review and its revision, or a record and who asked for it
+OFFER: Final = "offer"  # subject: a draft, and what its person can ask for
 PICTURE: Final = "picture"  # subject: a thread and the head it is drawn for; nobody is sent it
 
 # In a post's body: whoever reads this channel is shown the subject there, and not once more.

@@ -265,7 +265,8 @@ where id in (
   limit 10
   for no key update skip locked
 )
-returning id, kind, place, thread_id, channel, ts, created_at, reconcile_at, reconcile_attempts;
+returning id, kind, place, thread_id, body ->> 'under' as under, channel, ts, created_at,
+  reconcile_at, reconcile_attempts;
 
 -- name: reconciled
 -- No surplus copy is there any more, or nobody looks again; an unknown outcome meanwhile stays.

@@ -6,7 +6,7 @@ import hashlib
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import orjson
 import structlog
@@ -19,6 +19,7 @@ from bot.filing import Filing, Write
 from bot.pictures import Draw, Pictures
 from bot.places import LATER, Members, Places
 from bot.posts import Post
+from bot.records import Render
 from bot.slack import Slack
 from bot.uploads import Uploads
 from checkpoints.database import Connection, Database
@@ -33,12 +34,6 @@ _PROGRESS_UPDATES: Final = 30
 _NOTICE_UPDATES: Final = 42
 # What may have been done although no answer came: it is looked for before it is done again.
 _SENDS: Final = frozenset({"chat.postMessage", "chat.update", "files.completeUploadExternal"})
-
-
-class Render(Protocol):
-    """Renders a post from the rows as they are; None when there is nothing to show (any more)."""
-
-    def __call__(self, connection: Connection, post: Post) -> Awaitable[Payload | None]: ...
 
 
 TellOperators = Callable[[Connection, str, dict[str, Any]], Awaitable[None]]
@@ -142,7 +137,11 @@ class Sender:
             return False
         if post.ts is None and post.tried_at is not None:
             found = await self._copies.of(
-                str(post.id), channel, post.thread_id, post.created_at.timestamp()
+                str(post.id),
+                channel,
+                post.thread_id,
+                post.created_at.timestamp(),
+                under=(post.body or {}).get(posts.UNDER),
             )
             if found:
                 await self._database.execute(

@@ -419,6 +419,9 @@ def _shared(configuration: Configuration) -> Iterator[str]:
             if way in taken:
                 yield f"graphs.{name}: {way} starts graph {taken[way]} already; give it one graph."
             taken[way] = name
+    direct = [name for name, graph in configuration.graphs.items() if graph.direct]
+    for name in direct[1:]:
+        yield f"graphs.{name}.direct: graph {direct[0]} takes direct messages already."
 
 
 def _doubtful(configuration: Configuration) -> Iterator[str]:

@@ -121,7 +121,7 @@ async def test_a_reply_of_the_requester_answers_the_question_that_is_open_for_th
             graph="loan",
             asked=asked,
             audience="requester",
-            rule=None,
+            rule_for=lambda _: None,
         )
     assert put is not None
 
