@@ -31,6 +31,7 @@ from slackblocks import (
     RichTextQuote,
     RichTextSection,
     SectionBlock,
+    StaticSelectMenu,
     Text,
     TextType,
 )
@@ -96,6 +97,17 @@ class Blocks:
         kept = [each for each in objects if each is not None]
         if kept:
             self._add(RichTextBlock(kept, self._id(name)))
+
+    def image(self, name: str, file: str, description: str) -> None:
+        """A picture that Slack has, by its file's id, in words for those who cannot see it."""
+        self._blocks.append(
+            {
+                "type": "image",
+                "block_id": self._id(name),
+                "slack_file": {"id": file},
+                "alt_text": shorten(letters(description), limits.ALT_TEXT),
+            }
+        )
 
     def divider(self, name: str) -> None:
         """A line across."""
@@ -223,6 +235,16 @@ def menu(options: Sequence[tuple[str, str]], ref: Ref) -> OverflowMenu:
         "more",
         [Option(_plain(shorten(letters(label), 75)), f"{verb}.{ref}") for verb, label in options],
     )
+
+
+def select(name: str, label: str, options: Sequence[tuple[str, str]], ref: Ref) -> StaticSelectMenu:
+    """A menu of further choices; an option's value is verb.review.revision."""
+    made = [
+        Option(_plain(shorten(letters(label), 75) or phrase("button.more")), f"{verb}.{ref}")
+        for verb, label in options[: limits.OPTIONS]
+        if len(f"{verb}.{ref}") <= limits.OPTION_VALUE
+    ]
+    return StaticSelectMenu(name, made, placeholder=_plain(shorten(label, limits.PLACEHOLDER)))
 
 
 def confirm(

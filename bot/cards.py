@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slackblocks import Button, Element
+from slackblocks import Button, Element, RichTextObject
 
-from bot import limits
+from bot import actions, limits
 from bot.blocks import (
-    BUTTON,
     ROW,
     Blocks,
     Payload,
@@ -25,21 +24,24 @@ from bot.blocks import (
     lines,
     menu,
     quote,
+    select,
 )
 from bot.facts import Room, asked_by, outcome_facts, template_fact, who_decides
 from bot.inline import Inline, Many, Styled, clause, names, said
 from bot.standing import (
     conditions,
     deciding,
+    is_a_stop,
+    is_short,
     kind,
     moment,
     standing,
     why_held,
 )
 from bot.values import excerpt, letters
-from bot.views import CardView, Decides, Person, Ref, Status, UserGroup, Vote, Words
+from bot.views import CardView, Change, Decides, Person, Ref, Status, UserGroup, Vote, Words
 from bot.wording import Sentence, phrase, say
-from graphs.questions import Choice, Group
+from graphs.questions import GOES_ON, Group
 
 __all__ = [
     "CardView",
@@ -60,11 +62,15 @@ MENU = ("question", "comment", "hand_over", "history")
 ENDED = frozenset({Status.DONE, Status.REJECTED, Status.SENT_BACK, Status.RUNNING})
 
 
+PLAIN_BUTTONS = 10  # choices that are all buttons; of more, some, and the others in a menu
+FEW_BUTTONS = 8
+
 ROOMS = (
     Room(),
-    Room(groups=3, lines=3, characters=80, facts=5, fact=80, quote=150, notes=2),
-    Room(groups=2, lines=2, characters=60, facts=3, fact=60, quote=80, notes=1),
-    Room(groups=0, lines=0, characters=40, facts=1, fact=40, quote=40, notes=1),
+    Room(groups=3, lines=3, characters=80, facts=5, fact=80, quote=150, notes=2, rows=4),
+    Room(groups=2, lines=2, characters=60, facts=3, fact=60, quote=80, notes=1, rows=3),
+    Room(groups=1, lines=1, characters=40, facts=2, fact=40, quote=60, notes=1, full=4, rows=3),
+    Room(groups=0, lines=0, characters=40, facts=1, fact=40, quote=40, notes=1, full=2, rows=2),
 )
 
 
@@ -88,6 +94,8 @@ def _open(view: CardView, room: Room) -> list[dict[str, object]]:
     stands = standing(view)
     blocks.header("title", view.shown.title)
     blocks.section("status", *stands.plain, mark=stands.mark, first=stands.bold)
+    if view.warning:
+        blocks.rich("warning", line(Styled(excerpt(view.warning, 400), "bold")))
     if view.again:
         blocks.rich(
             "again",
@@ -101,6 +109,9 @@ def _open(view: CardView, room: Room) -> list[dict[str, object]]:
     blocks.rich("votes", *(quote(vote.note or "", room.quote) for vote in noted[: room.notes]))
     _facts(blocks, view, room)
     _evidence(blocks, view, room)
+    if view.actions:
+        blocks.divider("actions")
+        actions.on_card(blocks, view, room)
     _talk(blocks, view, room)
     blocks.divider("below")
     blocks.rich("consequences", lines(_consequences(view)))
@@ -115,8 +126,11 @@ def _facts(blocks: Blocks, view: CardView, room: Room) -> None:
     rows = [asked_by(view)]
     if len(view.shown.facts) <= FEW_FACTS:
         rows += [template_fact(name, value, room) for name, value in view.shown.facts]
-    rows.append(fact(phrase(label), who_decides(view.decides)))
-    blocks.rich("facts", lines(rows))
+    if not actions.several_rules(view):
+        rows.append(fact(phrase(label), who_decides(view.decides)))
+    if view.written.strip():
+        rows.append((Styled(phrase("fact.message"), "bold"),))
+    blocks.rich("facts", lines(rows), quote(view.written, room.quote))
 
 
 def _evidence(blocks: Blocks, view: CardView, room: Room) -> None:
@@ -177,8 +191,12 @@ def _talk(blocks: Blocks, view: CardView, room: Room) -> None:
 def _consequences(view: CardView) -> list[tuple[Inline, ...]]:
     shown = view.shown
     rows: list[tuple[Inline, ...]] = []
-    if shown.consequence:
+    if is_a_stop(view) and shown.consequence == GOES_ON:
+        rows.append((say("then.continue"),))
+    elif shown.consequence:
         rows.append((said(shown.consequence),))
+    elif view.actions and not any(one.shown.choice("approve") for one in view.actions):
+        rows.append((say("then.answered", process=view.words.process),))
     elif shown.if_approved:
         rows.append((say("then.approved", what=clause(shown.if_approved)),))
     if view.deadline:
@@ -191,16 +209,11 @@ def _consequences(view: CardView) -> list[tuple[Inline, ...]]:
 
 
 def _buttons(blocks: Blocks, view: CardView) -> None:
-    decisions: list[Element] = []
-    seen: set[str] = set()
-    primary = False
-    for choice in view.shown.choices[: limits.ACTIONS]:
-        if not choice.verb or choice.verb in seen:
-            continue
-        seen.add(choice.verb)
-        decisions.append(_decision(view, choice, plain=primary))
-        primary = primary or choice.style == "primary"
     looks = _looks(view)
+    if view.actions:
+        blocks.actions("look", [*actions.approve_all(view), *looks])
+        return
+    decisions = _decisions(view)
     if view.shown.asks == "answer" and len(decisions) + len(looks) <= ROW:
         blocks.actions("decide", [*decisions, *looks])
         return
@@ -208,23 +221,26 @@ def _buttons(blocks: Blocks, view: CardView) -> None:
     blocks.actions("look", looks)
 
 
-def _decision(view: CardView, choice: Choice, *, plain: bool) -> Button:
-    ask = None
-    if view.confirm and choice.verb == "approve":
-        what = clause(view.shown.if_approved)
-        ask = confirm(
-            phrase("confirm.title", label=choice.label, noun=view.words.noun),
-            phrase("confirm.text", what=_capital(what)) if what else phrase("confirm.text.plain"),
-            choice.label,
-        )
-    return button(
-        choice.verb,
-        choice.label[: BUTTON * 4],
-        view.ref,
-        of=phrase("label.of", label=choice.label, title=view.shown.title),
-        style="" if plain and choice.style == "primary" else choice.style,
-        confirm=ask,
-    )
+def _decisions(view: CardView) -> list[Element]:
+    """A button for each choice; where there are very many, the later ones stand in a menu."""
+    choices = [choice for choice in view.shown.choices if choice.verb]
+    choices = list({choice.verb: choice for choice in reversed(choices)}.values())[::-1]
+    menu_ = []
+    if len(choices) > PLAIN_BUTTONS:
+        plain = [choice for choice in choices if choice.needs is None]
+        menu_ = plain[FEW_BUTTONS:]
+        choices = [choice for choice in choices if choice not in menu_]
+    made: list[Element] = []
+    primary = True
+    for choice in choices[:PLAIN_BUTTONS]:
+        sure = view.confirm
+        title = view.shown.title
+        made.append(actions.decision(view, choice, of=title, sure=sure, primary=primary))
+        primary = primary and choice.style != "primary"
+    if menu_:
+        options = [(choice.verb, choice.label) for choice in menu_]
+        made.append(select("more_answers", phrase("button.more_answers"), options, view.ref))
+    return made
 
 
 def _looks(view: CardView) -> list[Element]:
@@ -278,8 +294,14 @@ def _closed(view: CardView, room: Room) -> list[dict[str, object]]:
     )
     if view.status is Status.HELD:
         blocks.section("why", *_why_held(view))
+    elif view.because and view.status in (Status.WITHDRAWN, Status.REPLACED):
+        blocks.section("why", said(view.because))
     blocks.rich("facts", lines(outcome_facts(view, room)))
-    _notes(blocks, view, room)
+    if len(view.actions) > 1 and view.status in ENDED:
+        told = actions.outcomes(view, room)
+        blocks.rich("outcome", *told, *_result(view, room))
+    else:
+        _notes(blocks, view, room)
     if mending:
         again = said(view.shown.again) if view.shown.again else say("status.again")
         blocks.rich("consequences", line(say(f"status.stands.{kind(view)}", again=again)))
@@ -289,15 +311,18 @@ def _closed(view: CardView, room: Room) -> list[dict[str, object]]:
 
 
 def _beside(view: CardView) -> Button | None:
-    if view.status is Status.REPLACED and view.change and view.change.link:
-        return button(
-            "open",
-            phrase("button.open"),
-            view.change.new_ref,
-            of=phrase("label.open", title=view.shown.title),
-            url=view.change.link,
-        )
+    if view.status is Status.REPLACED and (new := new_card(view.change, view.shown.title)):
+        return new
     return _details(view) if "details" in view.offers else None
+
+
+def new_card(change: Change | None, title: str) -> Button | None:
+    """The way to the new card, where there is one: its link, else a window that shows it."""
+    if change is None or not (change.link or change.new_ref):
+        return None
+    verb = "open" if change.link else actions.REVIEW
+    of = phrase("label.open", title=letters(title))
+    return button(verb, phrase("button.open"), change.new_ref, of=of, url=change.link)
 
 
 def _why_held(view: CardView) -> list[Sentence]:
@@ -325,11 +350,20 @@ def _notes(blocks: Blocks, view: CardView, room: Room) -> None:
             parts += [line(say("condition.from", who=vote.by)), quote(vote.note or "", room.quote)]
         if left := len(noted) - min(len(noted), room.notes):
             parts.append(line(say("conditions.more", count=left)))
-        blocks.rich("conditions", *parts)
+        blocks.rich("conditions", *parts, *_result(view, room))
         return
     noted = tuple(vote for vote in deciding(view) if (vote.note or "").strip())
     name = "answer" if kind(view) == "answer" and view.status is not Status.SENT_BACK else "reason"
-    blocks.rich(name, *(quote(vote.note or "", room.quote) for vote in noted[: room.notes]))
+    quotes = [quote(vote.note or "", room.quote) for vote in noted[: room.notes]]
+    blocks.rich(name, *quotes, *_result(view, room))
+
+
+def _result(view: CardView, room: Room) -> list[RichTextObject | None]:
+    """What it came to, quoted, where that is too long for the status line."""
+    if view.status is not Status.DONE or not view.result.strip() or is_short(view.result):
+        return []
+    agent = view.agent or _capital(view.words.process)
+    return [line(Styled(phrase("fact.result", agent=agent), "bold")), quote(view.result, 600)]
 
 
 def _mending(view: CardView) -> list[Element]:
@@ -340,6 +374,11 @@ def _mending(view: CardView) -> list[Element]:
         label = phrase("button.try_again_now" if now else "button.try_again")
         of = phrase("label.of", label=label, title=title)
         made.append(button("try_again", label, view.ref, of=of))
+    if "ask_again" in view.offers:
+        label = phrase("button.ask_again")
+        of = phrase("label.of", label=label, title=title)
+        ask = confirm(phrase("confirm.ask_again.title"), phrase("confirm.ask_again.text"), label)
+        made.append(button("ask_again", label, view.ref, of=of, confirm=ask))
     if "details" in view.offers:
         made.append(_details(view))
     if "close_unpaid" in view.offers and view.status is Status.STOPPED:

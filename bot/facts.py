@@ -7,7 +7,16 @@ from typing import Any
 
 from bot.blocks import fact
 from bot.inline import Inline, Many, Moment, Styled, clause
-from bot.standing import approvals, chosen, conditions, deciding, kind, moment, people
+from bot.standing import (
+    approvals,
+    chosen,
+    conditions,
+    deciding,
+    is_a_stop,
+    kind,
+    moment,
+    people,
+)
 from bot.values import excerpt, passage
 from bot.views import CardView, Decides, Status, Vote
 from bot.wording import Sentence, phrase, say
@@ -24,6 +33,8 @@ class Room:
     fact: int = 160
     quote: int = 300
     notes: int = 3
+    full: int = 5  # actions with all their values
+    rows: int = 6  # further ones, on a line each
 
 
 def who_decides(decides: Decides) -> Sentence:
@@ -62,7 +73,10 @@ def template_fact(name: str, value: str, room: Room) -> tuple[Inline, ...]:
 def outcome_facts(view: CardView, room: Room) -> list[tuple[Inline, ...]]:
     """The lines of a closed card: who asked, the first fact where there is room, by whom."""
     rows = _by_whom(view)
-    kept = view.shown.facts[:1] if len(rows) < 3 else ()  # "Asked by" and these make four at most
+    facts = view.shown.facts
+    if len(view.actions) == 1 and not facts:
+        facts = view.actions[0].shown.facts
+    kept = facts[:1] if len(rows) < 3 else ()  # "Asked by" and these make four at most
     return [asked_by(view), *(template_fact(*pair, room) for pair in kept), *rows]
 
 
@@ -73,9 +87,18 @@ def _by_whom(view: CardView) -> list[tuple[Inline, ...]]:
         case Status.REPLACED:
             return _replaced_facts(view)
         case Status.WITHDRAWN:
+            if view.because and not view.withdrawn_by:
+                return []
             by = view.withdrawn_by or view.requester
             at = moment(view, view.ended_at, "comma") if view.ended_at else ""
             return [fact(phrase("fact.withdrawn_by"), by, at)]
+        case Status.HELD if len(view.actions) > 1:
+            made = [action for action in view.actions if action.outcome]
+            if not made:
+                return []
+            who = Many(people(deciding(view)))
+            tally = say("so_far.decided", have=len(made), count=len(view.actions), who=who)
+            return [fact(phrase("fact.decided_so_far"), tally)]
         case Status.HELD:
             given = approvals(view)
             if view.decides.quorum <= 1 or not given:
@@ -83,7 +106,10 @@ def _by_whom(view: CardView) -> list[tuple[Inline, ...]]:
             who = Many(people(given))
             tally = say("so_far", have=len(given), count=view.decides.quorum, who=who)
             return [fact(phrase("fact.so_far"), tally)]
-    rows = [_decided_by(view)] if view.votes else []
+    # What became of each of several actions stands in lines of its own.
+    ended = view.status in (Status.RUNNING, Status.REJECTED, Status.DONE)
+    told_apart = len(view.actions) > 1 and ended
+    rows = [_decided_by(view)] if view.votes and not told_apart else []
     if view.status is Status.DONE and view.ended_at:
         rows.append(fact(phrase("fact.finished"), moment(view, view.ended_at, "on")))
     if view.status is Status.STOPPED and view.failure:
@@ -132,6 +158,8 @@ def _replaced_facts(view: CardView) -> list[tuple[Inline, ...]]:
     change = view.change
     if change is None:
         return []
+    if change.by is None:
+        return []
     if change.field:
         told = say(
             "changed.value", who=change.by, field=change.field, old=change.old, new=change.new
@@ -154,9 +182,14 @@ def _replaced_facts(view: CardView) -> list[tuple[Inline, ...]]:
 
 
 def _participle(view: CardView) -> str:
+    if len(view.actions) > 1:
+        return "decided"
+    if is_a_stop(view) and view.outcome in _STOPS:
+        return _STOPS[view.outcome]
     if kind(view) == "approve" and conditions(view):
         return "approved_with_conditions"
     return _PARTICIPLES[kind(view)]
 
 
+_STOPS = {"continue": "continued", "edit": "continued", "stop": "stopped"}
 _PARTICIPLES = {"approve": "approved", "reject": "rejected", "answer": "answered"}

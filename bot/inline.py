@@ -126,14 +126,21 @@ class Channel:
 
 @dataclass(frozen=True)
 class Styled:
-    """A text in bold, in italics or as it is, already cut by whoever made it."""
+    """A text in bold, in italics, struck through or as it is, already cut by whoever made it."""
 
     text: str
-    style: Literal["bold", "italic", "plain"] = "plain"
+    style: Literal["bold", "italic", "strike", "plain"] = "plain"
+
+
+@dataclass(frozen=True)
+class Aside:
+    """A sentence beside a heading: its own words in italics, what fills its slots as it is."""
+
+    sentence: Sentence
 
 
 Inline: TypeAlias = (
-    str | int | Person | UserGroup | Moment | Many | Link | Channel | Styled | Sentence
+    str | int | Person | UserGroup | Moment | Many | Link | Channel | Styled | Aside | Sentence
 )
 
 
@@ -169,7 +176,7 @@ def rich(*values: Inline, limit: int = SLOT_LIMIT) -> list[RichTextElement]:
     for run in (run for value in values for run in _rich(value, False, limit)):
         last = made[-1] if made else None
         if type(run) is RichText and type(last) is RichText and _joins(last, run):
-            made[-1] = RichText(last.text + run.text, run.bold, run.italic)
+            made[-1] = RichText(last.text + run.text, run.bold, run.italic, run.strike)
         else:
             made.append(run)
     return made
@@ -248,8 +255,14 @@ def _rich(value: Any, bold: bool, limit: int) -> Iterator[RichTextElement]:
             text = visible(value.text)
             if text:
                 strong = bold or value.style == "bold"
-                italic = value.style == "italic"
-                yield RichText(text, bold=strong or None, italic=italic or None)
+                italic, struck = value.style == "italic", value.style == "strike"
+                yield RichText(text, strong or None, italic or None, struck or None)
+        case Aside():
+            for run in _rich(value.sentence, bold, limit):
+                if isinstance(run, RichText) and not isinstance(run, DateElement):
+                    yield RichText(run.text, run.bold, italic=True)
+                else:
+                    yield run
         case Person() | UserGroup() | Channel() | int():
             yield RichText(_plain(value), bold=bold or None)
         case _:
@@ -259,7 +272,7 @@ def _rich(value: Any, bold: bool, limit: int) -> Iterator[RichTextElement]:
 
 
 def _joins(last: RichText, run: RichText) -> bool:
-    same = (last.bold, last.italic) == (run.bold, run.italic)
+    same = (last.bold, last.italic, last.strike) == (run.bold, run.italic, run.strike)
     return same and size(last.text) + size(run.text) <= RUN
 
 
@@ -286,6 +299,8 @@ def _mrkdwn(value: Any, limit: int) -> str:
         case Link() if _URL.fullmatch(value.url):
             label = _mrkdwn(value.text, limit).replace("|", "\u00a6") or "link"
             return f"<{escape(value.url)}|{label}>"
+        case Aside():
+            return _mrkdwn(value.sentence, limit)
         case Link() | Styled():
             return _mrkdwn(value.text, limit)
         case str():
@@ -312,6 +327,8 @@ def _plain(value: Any) -> str:
             return shorten(letters(value.name) or letters(value.id), NAME)
         case Channel():
             return "#" + shorten(letters(value.id).lstrip("#"), NAME)
+        case Aside():
+            return _plain(value.sentence)
         case Link() | Styled():
             return letters(value.text)
         case bool():

@@ -20,6 +20,7 @@ _WHY: Final = {
     Reason.DEACTIVATED: views.Refused.NOT_A_MEMBER,
     Reason.BOT: views.Refused.NOT_A_MEMBER,
     Reason.NOBODY_MAY: views.Refused.NOBODY_MAY,
+    Reason.EDITOR: views.Refused.EDITOR,
 }
 
 
@@ -40,13 +41,17 @@ def refusal_of(refusal: Refusal, *, spec: GraphSpec | None, graph: str) -> views
 
 
 def of_vote(
-    result: votes.VoteResult, card: views.CardView | None, keeper: views.Person | None
+    result: votes.VoteResult,
+    card: views.CardView | None,
+    keeper: views.Person | None,
+    item: int | None = None,
 ) -> views.Refusal | None:
-    """The refusal of a vote; None where it counts."""
-    if isinstance(result, votes.Counted | votes.Decided):
+    """The refusal of a vote, on one action where it names it; None where it counts."""
+    if not votes.is_refusal(result):
         return None
     if card is None or isinstance(result, votes.Unknown):
         return views.Refusal(views.Refused.UNKNOWN)
+    card = _seen(card, item)
     return _filled(_about(card, keeper), result, card)
 
 
@@ -55,8 +60,10 @@ def of_card(
     ref: views.Ref,
     refusal: Refusal | None,
     keeper: views.Person | None,
+    item: int | None = None,
 ) -> views.Refusal | None:
     """Why the person cannot choose on the card as it stands now, before they write anything."""
+    card = _seen(card, item)
     told = _about(card, keeper)
     if card.status is views.Status.HELD:
         return replace(told, kind=views.Refused.HELD)
@@ -64,6 +71,17 @@ def of_card(
         return replace(told, kind=views.Refused.EXPIRED)
     if card.status is views.Status.WITHDRAWN:
         return replace(told, kind=views.Refused.WITHDRAWN, by=card.withdrawn_by)
+    if card.status is views.Status.REPLACED:
+        return replace(told, kind=views.Refused.CHANGED, change=card.change)
+    action = next((one for one in card.actions if one.shown.item == item), None)
+    if card.status is views.Status.OPEN and action is not None and action.outcome:
+        return replace(
+            told,
+            kind=views.Refused.ALREADY_DECIDED,
+            by=action.by,
+            at=action.at,
+            outcome=action.votes[-1].verb if action.votes else "",
+        )
     if card.status is not views.Status.OPEN:
         last = card.votes[-1] if card.votes else None
         return replace(
@@ -76,6 +94,12 @@ def of_card(
     if card.ref != ref:
         return replace(told, kind=views.Refused.CHANGED, change=card.change)
     return replace(told, kind=why(refusal.reason)) if refusal is not None else None
+
+
+def _seen(card: views.CardView, item: int | None) -> views.CardView:
+    """The card as far as it is about one action: who decides that one, and the votes on it."""
+    action = next((one for one in card.actions if one.shown.item == item), None)
+    return card if action is None else replace(card, decides=action.decides, votes=action.votes)
 
 
 def _about(card: views.CardView, keeper: views.Person | None) -> views.Refusal:
@@ -117,6 +141,8 @@ def _filled(told: views.Refusal, result: votes.VoteResult, card: views.CardView)
             return replace(told, kind=views.Refused.CHANGED, change=card.change)
         case votes.Expired():
             return replace(told, kind=views.Refused.EXPIRED, at=result.at)
+        case votes.Withdrawn() if card.status is views.Status.REPLACED:
+            return replace(told, kind=views.Refused.CHANGED, change=card.change)
         case votes.Withdrawn():
             return replace(told, kind=views.Refused.WITHDRAWN, by=card.withdrawn_by)
         case votes.Held():

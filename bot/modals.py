@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from slackblocks import Button
-
 from bot import limits
-from bot.blocks import Blocks, button, line, lines, quote
+from bot.blocks import Blocks, line, lines, quote
+from bot.cards import new_card
 from bot.inline import Inline, Moment, Styled, clause, names, said
 from bot.standing import CONDITIONS, approvals, conditions
 from bot.values import excerpt, letters, shorten
@@ -36,6 +35,13 @@ def loading(ref: Ref) -> View:
     blocks = Blocks()
     blocks.section("wait", say("modal.loading"))
     return view("loading", phrase("modal.loading.title"), blocks, ref)
+
+
+def sent(ref: Ref) -> View:
+    """The record was asked for and is on its way."""
+    blocks = Blocks()
+    blocks.section("sent", say("modal.sent"))
+    return view("sent", phrase("modal.sent.title"), blocks, ref)
 
 
 def note(card: CardView, verb: str, *, typed: str = "") -> View:
@@ -176,17 +182,11 @@ def changed(ref: Ref, change: Change | None, *, wrote: str = "", title: str = ""
     """The request changed while somebody was writing; their words are given back."""
     blocks = Blocks()
     what: list[Sentence] = []
-    if change and change.field:
-        what.append(
-            say(
-                "modal.changed.value",
-                who=change.by,
-                field=change.field,
-                old=change.old,
-                new=change.new,
-            )
-        )
-    elif change and change.what:
+    if change and change.field and change.by:
+        slots = {"field": change.field, "old": change.old, "new": change.new}
+        what.append(Sentence(say("modal.changed.value").template, {"who": change.by, **slots}))
+        what += [say("modal.changed.more", count=change.more)] if change.more else []
+    elif change and change.what and change.by:
         what.append(say("modal.changed.what", who=change.by, what=clause(change.what)))
     blocks.section(
         "what",
@@ -207,14 +207,6 @@ def not_counted(refusal: Refusal, sentences: list[Sentence], *, wrote: str = "")
     _given_back(blocks, wrote)
     ref = refusal.ref or Ref(0, 0)
     return view("not_counted", phrase("modal.not_counted.title"), blocks, ref)
-
-
-def new_card(change: Change | None, title: str) -> Button | None:
-    """The link to the new card, where there is one."""
-    if change is None or not change.link:
-        return None
-    of = phrase("label.open", title=letters(title))
-    return button("open", phrase("button.open"), change.new_ref, of=of, url=change.link)
 
 
 def view(name: str, title: str, blocks: Blocks, ref: Ref, *, submit: str = "") -> View:

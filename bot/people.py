@@ -31,6 +31,8 @@ FRESH_SECONDS: Final = 60.0
 LOOK_SECONDS: Final = 1.5
 LOCAL_TEAM: Final = "local"
 _NAME_LENGTH: Final = 80
+_LINK_SECONDS = 2.0
+_LINKS_KEPT = 2_000
 _ASK_AGAIN_SECONDS: Final = 20.0
 _MEMBER_PAGE: Final = 1_000
 _MEMBER_PAGES: Final = 20
@@ -59,6 +61,7 @@ class People:
         self._afterwards = afterwards
         self._channels: dict[str, tuple[float, frozenset[str] | None]] = {}
         self._fetches: dict[str, asyncio.Task[None]] = {}
+        self._links: dict[tuple[str, str], str] = {}
 
     async def person(
         self, user: str, groups: Iterable[str] = (), *, seconds: float = LOOK_SECONDS
@@ -147,6 +150,23 @@ class People:
     async def forget_group(self, connection: Connection, group: str) -> None:
         """Ask again before the next use: somebody joined or left."""
         await connection.execute(SQL.drop_group, self.team, group)
+
+    async def permalink(self, channel: str, ts: str) -> str:
+        """Slack's address of a message, which never changes; "" where it cannot be had now."""
+        if self._slack is None:
+            return ""
+        if (channel, ts) not in self._links:
+            try:
+                answer = await self._slack.call(
+                    "chat.getPermalink", timeout=_LINK_SECONDS, channel=channel, message_ts=ts
+                )
+            except SlackFailed as error:
+                log.info("no address of a message", channel=channel, error=error.error)
+                return ""
+            if len(self._links) >= _LINKS_KEPT:
+                self._links.clear()
+            self._links[channel, ts] = str(answer.get("permalink") or "")
+        return self._links[channel, ts]
 
     # Fetching
 

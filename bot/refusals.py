@@ -13,8 +13,9 @@ from typing import Any
 
 from slackblocks import Element
 
-from bot import modals
+from bot import lapses, modals
 from bot.blocks import Blocks, Payload, button
+from bot.cards import new_card
 from bot.inline import Form, Many, Moment, notification, said
 from bot.values import letters
 from bot.views import Decides, Person, Ref, Refusal, Refused, UserGroup
@@ -35,7 +36,7 @@ def refused(refusal: Refusal) -> Payload:
     told = _told(refusal)
     blocks = Blocks()
     change = refusal.change if refusal.kind is Refused.CHANGED else None
-    card = modals.new_card(change, refusal.title)
+    card = new_card(change, refusal.title)
     blocks.section("what", told.answer, *told.rest, accessory=card)
     blocks.actions("next", _buttons(refusal))
     blocks.context("small", *told.small)
@@ -144,11 +145,21 @@ def _changed(refusal: Refusal) -> Told:
     change = refusal.change
     if change is None:
         return Told(say("private.changed.plain"), (say("private.changed.not_counted"),))
+    if change.by is None:
+        rest = (say("private.changed.not_counted"), say("private.asked_anew.next"))
+        return Told(say("private.asked_anew"), rest)
     first = say("private.changed", who=change.by)
-    if change.field:
+    if change.field and change.own and not (change.more or change.action):
         values = {"field": change.field, "old": change.old, "new": change.new}
         return Told(first, (Sentence(say("private.changed.value").template, values),))
-    return Told(first, (say("private.changed.not_counted"),))
+    told = lapses.values(change)
+    look = [say("private.changed.look")] if told else []
+    return Told(first, (*told, *look, say("private.changed.not_counted")))
+
+
+def _editor(refusal: Refusal) -> Told:
+    rest = (*_is_for(refusal.decides), say("private.nothing_changed"))
+    return Told(say("private.editor"), rest)
 
 
 def _not_allowed(refusal: Refusal) -> Told:
@@ -239,6 +250,7 @@ _KEPT_BY_RULES = frozenset(
         Refused.MAY_NOT_LOOK,
         Refused.MAY_NOT_START,
         Refused.MAY_NOT_RETRY,
+        Refused.MAY_NOT_ASK_AGAIN,
     }
 )
 _MAKERS: dict[Refused, Callable[[Refusal], Told]] = {
@@ -248,6 +260,7 @@ _MAKERS: dict[Refused, Callable[[Refusal], Told]] = {
     Refused.WITHDRAWN: _withdrawn,
     Refused.CHANGED: _changed,
     Refused.NOT_ALLOWED: _not_allowed,
+    Refused.EDITOR: _editor,
     Refused.REQUESTER: _requester,
     Refused.NOBODY_MAY: _nobody_may,
     Refused.CANNOT_CHECK: _cannot_check,

@@ -5,7 +5,7 @@ One mark, one bold sentence, then plain ones; the same for the card, its modal a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,11 +13,13 @@ from typing import Any
 from bot.inline import Form, Many, Moment, clause, names, notification, said
 from bot.values import excerpt
 from bot.views import CardView, Cut, Person, Status, Vote
-from bot.wording import Sentence, say
+from bot.wording import Sentence, first_of, say
 
 APPROVING = frozenset({"approve", "approve_with_conditions"})
 REJECTING = frozenset({"reject"})
 CONDITIONS = "approve_with_conditions"
+LETTING = frozenset({"approved", "edited"})
+SHORT = 60  # characters of a result that stands in the status line; a longer one is quoted
 
 
 @dataclass(frozen=True)
@@ -37,11 +39,12 @@ def standing(view: CardView) -> Standing:
 
 def approvals(view: CardView) -> tuple[Vote, ...]:
     """One approving vote a person, in the order they came."""
-    seen: dict[str, Vote] = {}
-    for vote in view.votes:
-        if vote.verb in APPROVING:
-            seen.setdefault(vote.by.id or vote.by.name, vote)
-    return tuple(seen.values())
+    letting = APPROVING
+    if view.actions:
+        letting |= {"edit"}
+    elif is_a_stop(view):
+        letting |= {"continue", "edit"}
+    return _once(vote for vote in view.votes if vote.verb in letting)
 
 
 def conditions(view: CardView) -> tuple[Vote, ...]:
@@ -51,6 +54,8 @@ def conditions(view: CardView) -> tuple[Vote, ...]:
 
 def deciding(view: CardView) -> tuple[Vote, ...]:
     """The votes that made the outcome: all approvals, or those that said what was decided."""
+    if view.actions:
+        return _once(view.votes)
     if kind(view) == "approve":
         return approvals(view)
     return tuple(vote for vote in view.votes if vote.verb == view.outcome) or view.votes[-1:]
@@ -58,18 +63,34 @@ def deciding(view: CardView) -> tuple[Vote, ...]:
 
 def kind(view: CardView) -> str:
     """What the outcome is in the catalogue: approve, reject or answer."""
-    if view.outcome in APPROVING:
+    if view.actions:
+        outcomes = {action.outcome for action in view.actions}
+        if outcomes & LETTING:
+            return "approve"
+        against = bool(outcomes) and outcomes <= {"rejected", "skipped"} and "rejected" in outcomes
+        return "reject" if against or view.status is Status.REJECTED else "answer"
+    if view.outcome in APPROVING or (is_a_stop(view) and view.outcome in ("continue", "edit")):
         return "approve"
     return "reject" if view.outcome in REJECTING or view.status is Status.REJECTED else "answer"
 
 
 def chosen(view: CardView) -> str:
     """The label of the choice that was decided, empty where the words were free or it is usual."""
-    if kind(view) != "answer" or view.outcome in ("", "answer"):
+    if kind(view) != "answer" or view.outcome in ("", "answer") or view.actions or is_a_stop(view):
         return ""
     labels = [vote.label for vote in view.votes if vote.verb == view.outcome and vote.label]
     choice = view.shown.choice(view.outcome)
     return labels[-1] if labels else choice.label if choice else ""
+
+
+def is_a_stop(view: CardView) -> bool:
+    """Whether it is a stop before a step, and no question of a step's own."""
+    return view.shown.choice("continue") is not None and view.shown.choice("stop") is not None
+
+
+def is_short(result: str) -> bool:
+    """Whether a result has room in the status line."""
+    return len(result) <= SHORT and "\n" not in result.strip()
 
 
 def moment(view: CardView, at: datetime, form: Form) -> Moment:
@@ -86,11 +107,14 @@ def _open(view: CardView) -> Standing:
     asks = view.shown.asks
     given = approvals(view)
     quorum = view.decides.quorum
-    tally = asks == "decision" and quorum > 1
+    several = len(view.actions) > 1
+    tally = asks == "decision" and quorum > 1 and not several
     mark = "alarm_clock" if view.overdue else "hourglass_flowing_sand"
     plain = [_voted(view, given)] if given and tally else []
     if view.again:
         bold = say(f"status.open.again.{asks}")
+    elif several:
+        bold, plain = _several_open(view)
     elif view.overdue:
         bold = (
             say("status.overdue.tally", have=len(given), count=quorum)
@@ -113,13 +137,43 @@ def _open(view: CardView) -> Standing:
     return Standing(mark, bold, tuple(plain), _open_note(view, given, tally))
 
 
+def _several_open(view: CardView) -> tuple[Sentence, list[Sentence]]:
+    """How many of several actions are decided, and which are open still."""
+    left = [action for action in view.actions if not action.outcome]
+    count = len(view.actions)
+    if view.overdue:
+        bold = say("status.overdue.decisions", count=len(left))
+    elif len(left) < count:
+        bold = say("status.open.decided", have=count - len(left), count=count)
+    else:
+        return say("status.open.decisions", count=count), [say("status.open.none")]
+    if len(left) == 1:
+        return bold, [say("status.open.left", what=excerpt(left[0].shown.title, 100))]
+    return bold, [say("status.open.left.many", count=len(left))] if len(left) < count else []
+
+
+def _several_open_note(view: CardView) -> list[Sentence]:
+    title, count = view.shown.title, len(view.actions)
+    left = [action for action in view.actions if not action.outcome]
+    if view.overdue:
+        return [say("note.overdue.decisions", title=title, count=len(left))]
+    if len(left) == count:
+        return [say("note.open.decisions", title=title, count=count)]
+    _, plain = _several_open(view)
+    return [say("note.open.decided", title=title, have=count - len(left), count=count), *plain]
+
+
 def _open_note(view: CardView, given: tuple[Vote, ...], tally: bool) -> str:
     title, asks = view.shown.title, view.shown.asks
     missing = max(view.decides.quorum - len(given), 1)
     answered = [exchange for exchange in view.talk if exchange.answered_by]
-    itself = bool(view.agent) or title.rstrip().endswith("?")  # the title says what is needed
+    # Whether the title itself says what is needed
+    itself = bool(view.agent or view.actions) or title.rstrip().endswith("?")
+    more: list[Sentence] = []
     if view.again:
         first = say("note.again", title=title)
+    elif len(view.actions) > 1:
+        first, *more = _several_open_note(view)
     elif view.overdue and itself and not tally:
         first = say("note.overdue.itself", title=title)
     elif view.overdue:
@@ -141,7 +195,7 @@ def _open_note(view: CardView, given: tuple[Vote, ...], tally: bool) -> str:
         first = say("note.open.itself", title=title)
     else:
         first = say(f"note.open.{asks}", title=title)
-    needed = [first]
+    needed = [first, *more]
     if view.deadline:
         by = moment(view, view.deadline, "by")
         needed.append(say("note.answer" if asks == "answer" else "note.decide", by=by))
@@ -166,7 +220,15 @@ def _running(view: CardView) -> Standing:
         return _rejected(view)
     title, who = view.shown.title, names(people(deciding(view)))
     choice = chosen(view)
-    if kind(view) == "approve":
+    own = _running_key(view)
+    if view.actions and own == "mixed":
+        counts = _counts(view)
+        bold = say("status.running.mixed", counts=counts)
+        note = say("note.running.mixed", counts=counts, names=who, title=title)
+    elif own:
+        bold = say(f"status.running.{own}")
+        note = say(f"note.running.{own}", names=who, title=title)
+    elif kind(view) == "approve":
         name = CONDITIONS if conditions(view) else "approve"
         bold = say(f"status.running.{name}")
         note = say(f"note.running.{name}", names=who, title=title)
@@ -186,8 +248,43 @@ def _running(view: CardView) -> Standing:
     return Standing("arrow_forward", bold, (runs,), notification([note], [runs]))
 
 
+def _running_key(view: CardView) -> str:
+    """The words that some outcomes have of their own; "" where the usual ones fit."""
+    if is_a_stop(view) and view.outcome in ("continue", "edit", "stop"):
+        return view.outcome
+    outcomes = {action.outcome for action in view.actions}
+    if not outcomes or outcomes <= LETTING or outcomes == {"answered"}:
+        return ""
+    return "skip" if outcomes == {"skipped"} else "mixed"
+
+
+def _counts(view: CardView) -> Sentence:
+    """How many actions came to what: "1 approved, 1 rejected"."""
+    counted: dict[str, int] = {}
+    for action in view.actions:
+        outcome = "approved" if action.outcome in LETTING else action.outcome
+        key = first_of(f"status.count.{outcome}", "status.count.decided")
+        counted[key] = counted.get(key, 0) + 1
+    first, *rest = [say(key, count=count) for key, count in sorted(counted.items())]
+    for one in rest:
+        first = say("comma", first=first, last=one)
+    return first
+
+
+def _once(votes: Iterable[Vote]) -> tuple[Vote, ...]:
+    """The first vote of each person."""
+    seen: dict[str, Vote] = {}
+    for vote in votes:
+        seen.setdefault(vote.by.id or vote.by.name, vote)
+    return tuple(seen.values())
+
+
 def _rejected(view: CardView) -> Standing:
     note = say("note.rejected", names=names(people(deciding(view))), title=view.shown.title)
+    if view.actions and view.ended_at is None:
+        process = _capital(view.words.process)
+        told = say("status.rejected.goes_on", not_done=_not_done(view), process=process)
+        return Standing("x", say("status.rejected"), (told,), notification([note], [told]))
     if view.ended_at is None:
         closing = say("note.rejected.closing", name=names([view.requester]))
         return Standing(
@@ -206,7 +303,8 @@ def _rejected(view: CardView) -> Standing:
 
 
 def _done(view: CardView) -> Standing:
-    result = said(view.result) if view.result else say("status.done.result")
+    shown = bool(view.result) and is_short(view.result)
+    result = said(view.result) if shown else say("status.done.result")
     by = "note.done.by" if kind(view) == "approve" else "note.done.by.answer"
     if kind(view) == "approve" and conditions(view):
         by = "note.done.by.conditions"
@@ -288,7 +386,7 @@ def _declined(view: CardView) -> Sentence:
 def _replaced(view: CardView) -> Standing:
     change = view.change
     title = view.shown.title
-    if change and change.field:
+    if change and change.field and change.by:
         first = say(
             "note.replaced.value",
             name=names([change.by]), title=title, field=change.field, new=change.new,
@@ -296,12 +394,23 @@ def _replaced(view: CardView) -> Standing:
     else:
         first = say("note.replaced", title=title)
     linked = bool(change and change.link)
-    note = notification([first, say("note.replaced.new" if linked else "note.replaced.closed")])
+    linked = linked or bool(change and change.new_ref)
+    why = [said(view.because)] if view.because else []
+    closed = say("note.replaced.new" if linked else "note.replaced.closed")
+    note = notification([first, closed], why)
     plain = say("status.replaced.next" if linked else "status.replaced.closed")
     return Standing("leftwards_arrow_with_hook", say("status.replaced"), (plain,), note)
 
 
 def _withdrawn(view: CardView) -> Standing:
+    if view.because and not view.withdrawn_by:
+        first = say("note.withdrawn.closed", title=view.shown.title)
+        return Standing(
+            "leftwards_arrow_with_hook",
+            say("status.withdrawn"),
+            (say("status.withdrawn.closed"),),
+            notification([first], [said(view.because)]),
+        )
     by = names([view.withdrawn_by or view.requester])
     what = stopped_as(view.cut) if view.cut else _not_done(view)
     note = notification([say("note.withdrawn", name=by, title=view.shown.title)], [what])

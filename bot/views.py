@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from graphs.questions import Shown
+from graphs.questions import Shown, ShownAction
 
 NO_OFFERS: frozenset[str] = frozenset()
 
@@ -105,9 +105,12 @@ class Failure:
 
 @dataclass(frozen=True)
 class Change:
-    """What made a request change: a field with its old and new value, or `what` in words."""
+    """What made a request change: a field with its old and new value, or `what` in words.
 
-    by: Person
+    `by` is None where it was no person: the question itself changed.
+    """
+
+    by: Person | None
     at: datetime
     field: str = ""  # "amount"
     old: str = ""
@@ -115,6 +118,9 @@ class Change:
     what: str = ""  # a clause instead of field, old and new: "wrote more"
     link: str = ""  # to the new card
     new_ref: Ref | None = None
+    more: int = 0  # other values that changed with it
+    action: str = ""  # the action whose value it is: "Issue refund"
+    own: bool = True  # what was clicked is what changed
 
 
 @dataclass(frozen=True)
@@ -163,6 +169,26 @@ class Words:
 
 
 @dataclass(frozen=True)
+class ActionView:
+    """One action of a request as it stands; `outcome` is what it came to, empty while it is open.
+
+    `votes` are those that count for what goes into it now.
+    """
+
+    shown: ShownAction
+    decides: Decides = Decides()
+    votes: tuple[Vote, ...] = ()
+    outcome: str = ""  # approved, edited, rejected, answered, skipped
+    by: Person | None = None
+    at: datetime | None = None
+    note: str = ""
+    edited_by: Person | None = None
+    edited_at: datetime | None = None
+    confirm: bool = False
+    editor_may_decide: bool = True
+
+
+@dataclass(frozen=True)
 class CardView:
     """One review and all that its card says, in every status."""
 
@@ -190,7 +216,11 @@ class CardView:
     hold: Hold | None = None
     withdrawn_by: Person | None = None
     cut: Cut | None = None
-    reason: str = ""  # of a withdrawal
+    reason: str = ""  # of a withdrawal, in the words of whoever withdrew it
+    because: str = ""  # why it was closed without a decision, a whole sentence
+    warning: str = ""  # what to know before approving, a whole sentence
+    written: str = ""  # the request as its requester wrote it, where the card quotes it
+    actions: tuple[ActionView, ...] = ()
     expired_as: str = ""  # what was done instead: "The loan was declined automatically."
     not_heard_from: tuple[Person | UserGroup, ...] = ()
     talk: tuple[Exchange, ...] = ()
@@ -223,6 +253,7 @@ class StepLine:
     at: datetime | None = None
     seconds: float | None = None
     note: str = ""
+    changed: str = ""  # what it changed, in a few words
     raw: str = ""  # the name in the code, shown under Details only
     votes: tuple[Vote, ...] = ()  # a decision among the steps: "Approved by Alice and Dana"
     outcome: str = ""  # of these votes: approve, reject, ...
@@ -251,18 +282,58 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class Decided:
+    """One action of an earlier question, or the question: what it came to and what was said."""
+
+    title: str
+    what: str = ""  # approved, edited, rejected, answered, skipped, ...; "" where nobody decided
+    facts: tuple[tuple[str, str], ...] = ()  # of what an edit changed: label and new value
+    before: tuple[tuple[str, str], ...] = ()  # label and old value of what an edit changed
+    edited_by: Person | None = None
+    edited_at: datetime | None = None
+    said: tuple[Asked, ...] = ()
+
+
+@dataclass(frozen=True)
 class DetailsView:
-    """Everything about a request; `values` is the question and the state, as safe JSON."""
+    """Everything about a request; `question` and `values` are what is asked and the state."""
 
     card: CardView
     written: str = ""
     steps: tuple[StepLine, ...] = ()
+    path: tuple[str, ...] = ()  # the steps as one line, for where there is no picture
+    picture: str = ""  # the id of the picture's file in Slack
     documents: tuple[DocumentLine, ...] = ()
+    question: Any = None
     values: Any = None
+    enclosed: bool = False  # the whole question is a file under the card
     asked: tuple[Asked, ...] = ()
+    earlier: tuple[Decided, ...] = ()
     graph: str = ""
     node: str = ""
     thread: str = ""
+
+
+@dataclass(frozen=True)
+class Happened:
+    """One line of the record: when, who, and what, as the catalogue's entry of that name."""
+
+    at: datetime
+    what: str
+    who: Person | None = None
+    says: str = ""  # a clause of our own or of somebody's, where the entry has room for one
+
+
+@dataclass(frozen=True)
+class HistoryView:
+    """The record of a request, page by page, oldest first."""
+
+    ref: Ref
+    number: int
+    lines: tuple[Happened, ...] = ()
+    page: int = 0
+    pages: int = 1
+    zone: str = "UTC"
 
 
 @dataclass(frozen=True)
@@ -301,6 +372,7 @@ class Refused(StrEnum):
     CHANGED = "changed"  # change
     HELD = "held"
     NOT_ALLOWED = "not_allowed"
+    EDITOR = "editor"  # who changed an action may not approve it
     REQUESTER = "requester"
     NOBODY_MAY = "nobody_may"
     GUEST = "guest"
@@ -315,6 +387,7 @@ class Refused(StrEnum):
     MAY_NOT_START = "may_not_start"
     MAY_NOT_WITHDRAW = "may_not_withdraw"
     MAY_NOT_RETRY = "may_not_retry"
+    MAY_NOT_ASK_AGAIN = "may_not_ask_again"
     UNKNOWN_COMMAND = "unknown_command"  # help
     UNKNOWN_BUTTON = "unknown_button"
 
@@ -436,6 +509,16 @@ class KeptView:
     on_card: bool = False
     ref: Ref | None = None
     offers: frozenset[str] = NO_OFFERS
+
+
+@dataclass(frozen=True)
+class LapseView:
+    """A vote that does not count any more, because somebody changed what it was for."""
+
+    ref: Ref
+    title: str
+    change: Change
+    row: int = 1
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,10 @@ class Wishes:
             about, failed = outcome_subject(thread), _failed(thread)
             await self._in_conversation(connection, posts.OUTCOME, about, subject, failed)
             await posts.stands_again(connection, about)
+        elif kind == ports.LAPSED:
+            *_, voter = subject.split(".", 3)
+            if voter.startswith(("U", "W")):  # who votes at the command line has no messages
+                await posts.want(connection, posts.LAPSED, subject, voter)
         elif kind == ports.NOTICE:
             await self.tell_operators(connection, subject)
         else:

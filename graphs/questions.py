@@ -21,7 +21,8 @@ JSON: TypeAlias = Any
 
 TITLE_CHARACTERS = 150  # a title is one line; what is longer is quoted below it
 FACTS = 8
-OPTIONS = 8
+OPTIONS = 100  # what a menu holds; the card has buttons for the first few
+GOES_ON = "If you continue, the next step runs at once."
 TITLED_ACTIONS = 5
 PROSE_CHARACTERS = 300  # from here on a text is quoted, not a fact
 QUOTED_CHARACTERS = 280
@@ -274,7 +275,7 @@ def _of_a_breakpoint(question: JSON, graph: str, node: str, schema: JSON) -> Sho
             ),
             Choice("stop", "Stop", "danger", reply={"do": "stop"}),
         ),
-        consequence="If you continue, the next step runs at once.",
+        consequence=GOES_ON,
     )
 
 
@@ -394,6 +395,8 @@ def _of_a_dictionary(question: dict[str, JSON], graph: str, schema: JSON) -> Sho
         asks="decision",
         consequence=f"Your choice goes to the {asker(graph).lower()}."
         if options
+        else f"What you fill in goes to the {asker(graph).lower()}."
+        if choices[-1].needs == "form"
         else _exactly(graph),
     )
 

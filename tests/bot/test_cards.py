@@ -16,8 +16,8 @@ from bot.cards import render
 from bot.simulator import strictness
 from bot.views import Refused, Status
 from graphs.questions import Choice, Group, Line
-from tests.bot.card_samples import CARDS, HOSTILE, LOAN, LOAN_SHOWN
-from tests.bot.window_samples import MESSAGES, REFUSALS, VIEWS
+from tests.bot import action_samples, card_samples, window_samples
+from tests.bot.card_samples import HOSTILE, LOAN, LOAN_SHOWN
 
 FORBIDDEN = re.compile(
     r"\b(threads?|interrupts?|nodes?|payloads?|checkpoints?|resume[ds]?|schemas?|states?|stale|"
@@ -28,6 +28,10 @@ MARKS = re.compile(
     r":(hourglass_flowing_sand|alarm_clock|arrow_forward|x|white_check_mark|warning|"
     r"black_square_for_stop|leftwards_arrow_with_hook|double_vertical_bar):"
 )
+CARDS = {**card_samples.CARDS, **action_samples.CARDS}
+REFUSALS = {**window_samples.REFUSALS, **action_samples.REFUSALS}
+MESSAGES = {**window_samples.MESSAGES, **action_samples.MESSAGES}
+VIEWS = window_samples.VIEWS
 GOLDEN = Path(__file__).parent / "golden"
 Golden = Callable[[str, dict[str, Any]], None]
 
@@ -188,13 +192,14 @@ def test_a_closed_card_is_short(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in CARDS if "open" in name])
 def test_an_open_card_says_what_happens_then_and_has_its_buttons(name: str) -> None:
-    card = ALL[name]
-    assert len(card["blocks"]) <= 15
+    card, view = ALL[name], CARDS[name]
+    assert len(card["blocks"]) <= 15 + 2 * min(len(view.actions), 5) + 7 * (len(view.actions) > 5)
     said = json.dumps(card)
     assert "If nobody" in said
-    assert {choice.verb for choice in CARDS[name].shown.choices} <= {
-        button["action_id"] for button in buttons(card)
-    }
+    found = {button["action_id"] for button in buttons(card)}
+    menus = [part for part in walk(card) if part.get("type") == "static_select"]
+    found |= {option["value"].split(".")[0] for menu in menus for option in menu["options"]}
+    assert {choice.verb for choice in view.shown.choices} <= found
 
 
 @pytest.mark.parametrize("name", [name for name in CARDS if "running" in name or "done" in name])
@@ -268,8 +273,52 @@ def test_two_primaries_and_a_verb_that_stands_twice_do_not_reach_slack() -> None
     )
     card = render(replace(LOAN, shown=replace(LOAN_SHOWN, choices=choices)))
     found = [button["action_id"] for button in buttons({"blocks": card.blocks})]
+    (menu,) = [part for part in walk(card.blocks) if part.get("type") == "static_select"]
     assert found.count("a") == 1
-    assert len(found) == 11 + 2
+    assert len(found) == 8 + 2
+    assert [option["value"] for option in menu["options"]] == [
+        f"more_{number}.{LOAN.ref}" for number in (6, 7, 8)
+    ]
+
+
+def test_an_open_action_has_its_own_buttons_and_a_decided_one_its_values_and_none() -> None:
+    card = ALL["refund-open-1-of-2"]
+    verbs = [button["action_id"] for button in buttons(card)]
+    assert verbs == ["approve:1", "edit:1", "reject:1", "details"]
+    first = next(block for block in card["blocks"] if block["block_id"].startswith("action_1"))
+    assert "approved by" in json.dumps(first)
+    assert "A-2231" in json.dumps(first)
+
+
+def test_an_edited_value_is_struck_through_beside_the_new_one_in_bold() -> None:
+    runs = [part for part in walk(ALL["refund-open-1-edited"]) if part.get("type") == "text"]
+    assert {"strike": True} in [run.get("style") for run in runs if run["text"] == "4,000"]
+    assert {"bold": True} in [run.get("style") for run in runs if run["text"] == "3,500"]
+
+
+def test_beyond_five_an_action_is_a_line_with_review_and_the_rest_is_counted() -> None:
+    card = ALL["refund-open-14"]
+    verbs = [button["action_id"] for button in buttons(card)]
+    assert [verb for verb in verbs if verb.startswith("review:")] == [
+        f"review:{item}" for item in (5, 7, 8, 9, 10, 11)
+    ]
+    assert "Show the other 3" in json.dumps(card)
+    assert "Approve the other 12" in json.dumps(card)
+
+
+def test_a_warning_is_read_before_an_approval_and_asked_about_again() -> None:
+    card = ALL["refund-open-rewound"]
+    warning = action_samples.CARDS["refund-open-rewound"].warning
+    assert warning in json.dumps(card["blocks"][2])
+    asks = [each for each in buttons(card) if each["action_id"].startswith("approve")]
+    assert len(asks) == 3
+    assert all(warning == each["confirm"]["text"]["text"] for each in asks)
+
+
+def test_where_rules_differ_each_action_says_who_decides_it() -> None:
+    said = json.dumps(ALL["refund-open-two-rules"])
+    assert said.count("Who decides: ") == 2
+    assert "Who decides  " not in said
 
 
 def test_a_menu_of_one_is_a_button() -> None:
