@@ -22,10 +22,11 @@ from bot.pictures import no_picture
 from bot.settings import Settings
 from bot.slack import Slack
 from bot.supervision import show_life
+from bot.ticking import Tick, tick_for_ever
 from bot.wishes import Wishes
 from checkpoints.database import Database
 from checkpoints.errors import SaysoError
-from graphs import holding
+from graphs import holding, sealing
 from graphs.ports import Fetch, no_fetch
 from graphs.registry import Registry
 from graphs.runner import Limits, Runner
@@ -33,6 +34,7 @@ from graphs.runner import Limits, Runner
 log = structlog.get_logger("sayso.worker")
 
 LOOK_FOR_TEAM_SECONDS: Final = 5.0
+SEAL_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,10 @@ class Worker:
     @asynccontextmanager
     async def _duties(self, serving: Serving, team: str) -> AsyncIterator[list[asyncio.Task[None]]]:
         afterwards = Afterwards()
-        duties = [asyncio.create_task(app.keep_house(self._database), name="housekeeping")]
+        duties = [
+            asyncio.create_task(app.keep_house(self._database), name="housekeeping"),
+            asyncio.create_task(tick_for_ever(self._ticks()), name="ticks"),
+        ]
         if self._slack is None:
             duties.append(asyncio.create_task(self._follow_team(serving), name="team"))
         else:
@@ -145,6 +150,10 @@ class Worker:
                 duty.cancel()
             await asyncio.gather(*duties, return_exceptions=True)
             await afterwards.finish()
+
+    def _ticks(self) -> dict[str, tuple[float, Tick]]:
+        """What this worker does by the clock, each with its seconds."""
+        return {"seal": (SEAL_SECONDS, lambda: sealing.seal_all(self._database))}
 
     async def _follow_team(self, serving: Serving) -> None:
         """Without Slack settings, serve the workspace that another process has found."""

@@ -4,6 +4,11 @@ with entry as (
   insert into sayso.audit (what, actor, thread_id, review_id)
   values ($1, $2, $3, $4)
   returning id
+),
+unsealed as (
+  insert into sayso.audit_unsealed (audit_id)
+  select id
+  from entry
 )
 insert into sayso.audit_details (audit_id, detail)
 select id, $5::jsonb

@@ -49,7 +49,7 @@ def plain(value: Any, depth: int = 0) -> Any:
 
 def digest(value: Any) -> str:
     """A hash of the value's plain JSON: SHA-256 over RFC 8785, so the order of keys is nothing."""
-    return hashlib.sha256(rfc8785.dumps(_canonical(plain(value)))).hexdigest()
+    return hashlib.sha256(rfc8785.dumps(canonical(plain(value)))).hexdigest()
 
 
 def written(value: Any) -> str:
@@ -59,6 +59,20 @@ def written(value: Any) -> str:
         TypeError, ValueError: it is not JSON.
     """
     return json.dumps(value, ensure_ascii=True, allow_nan=False)
+
+
+def canonical(value: Any) -> Any:
+    """The value as RFC 8785 takes it: that has only doubles, so an integer beyond them becomes its
+    digits."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int) and abs(value) > _SAFE_INTEGER:
+        return f"integer:{value}"
+    if isinstance(value, dict):
+        return {key: canonical(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [canonical(item) for item in value]
+    return value
 
 
 def _container(value: Any, depth: int) -> Any:
@@ -86,16 +100,3 @@ def _text(value: Any) -> str:
         return clean(str(value))
     except Exception:
         return f"({type(value).__name__})"
-
-
-def _canonical(value: Any) -> Any:
-    """RFC 8785 has only doubles: an integer beyond them is hashed by its digits."""
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, int) and abs(value) > _SAFE_INTEGER:
-        return f"integer:{value}"
-    if isinstance(value, dict):
-        return {key: _canonical(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_canonical(item) for item in value]
-    return value

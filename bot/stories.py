@@ -1,0 +1,157 @@
+"""A thread's whole story on one page: who asked, what was shown, who said what, what came of it.
+
+It is made from the record alone, one line an entry, oldest first, with the time in UTC and the
+entry's number in the record, so that each line can be looked up in an export.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, TypeAlias
+
+from bot.values import excerpt, one_line
+from graphs.audit import SYSTEM, Entry
+from graphs.reviews import Review
+from graphs.specs import GraphSpec
+from graphs.threads import Thread
+
+JSON: TypeAlias = Any
+
+SAID_CHARACTERS: Final = 300
+
+
+def told(
+    thread: Thread, asked: Sequence[Review], entries: Sequence[Entry], spec: GraphSpec | None
+) -> str:
+    """The page, as plain text."""
+    titles = {review.id: one_line(review.shown(spec).title) for review in asked}
+    about = [
+        f"Request {thread.number} to {one_line((spec and spec.title) or thread.graph)}",
+        "",
+        f"Asked by    {one_line(thread.requester)}, {_at(thread.created_at)}",
+        f"Customer    {one_line(thread.customer_name or 'none')}",
+        f"Stands      {thread.status}" + (f", {_said(thread.mark_reason)}" if thread.mark_reason
+                                          else ""),
+        f"Outcome     {_said(thread.outcome) if thread.outcome else 'none yet'}",
+        f"Thread      {thread.id}",
+        "",
+    ]  # fmt: skip
+    return "\n".join([*about, *(_line(entry, titles) for entry in entries), ""])
+
+
+def _line(entry: Entry, titles: Mapping[int, str]) -> str:
+    words = _WORDS.get(entry.what)
+    said = words(entry.detail) if words is not None else f"{entry.what.replace('.', ' ')}"
+    title = titles.get(entry.review_id) if entry.review_id is not None else None
+    of = f" [{title}]" if title else ""
+    who = "" if entry.actor == SYSTEM else f"{one_line(_name(entry))}: "
+    return f"{_at(entry.at)}  #{entry.id:<6} {who}{said}{of}"
+
+
+def _name(entry: Entry) -> str:
+    name = entry.detail.get("name")
+    return f"{name} ({entry.actor})" if isinstance(name, str) and name else entry.actor
+
+
+def _at(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def _said(value: JSON) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return excerpt(one_line(text), SAID_CHARACTERS)
+
+
+def _noted(words: str, note: JSON) -> str:
+    return f"{words}, “{_said(note)}”" if note else words
+
+
+def _counted(detail: Mapping[str, Any]) -> str:
+    words = f"said {detail.get('verb')}"
+    if (detail.get("need") or 1) > 1:
+        words += f", {detail.get('have')} of {detail.get('need')}"
+    return _noted(f"{words}, on what has the hash {_short(detail.get('question_hash'))}",
+                  detail.get("note"))  # fmt: skip
+
+
+def _decided(detail: Mapping[str, Any]) -> str:
+    return f"that decided it: {detail.get('outcome')}, {_said(detail.get('answer'))}"
+
+
+def _refused(detail: Mapping[str, Any]) -> str:
+    why = detail.get("reason") or detail.get("why") or "not possible"
+    return f"tried to say {detail.get('verb') or 'something'} and was refused: {_said(why)}"
+
+
+def _opened(detail: Mapping[str, Any]) -> str:
+    rules = [rule for rule in detail.get("rules") or () if isinstance(rule, Mapping)]
+    who = [one for rule in rules for one in _approvers(rule)]
+    asked = f"asks {', '.join(dict.fromkeys(who))}" if who else "asks, and no rule says whom"
+    if detail.get("audience") == "requester":
+        asked = "asks the requester"
+    return f"{detail.get('node')} {asked}; hash {_short(detail.get('hash'))}"
+
+
+def _approvers(rule: Mapping[str, Any]) -> list[str]:
+    approvers = rule.get("approvers")
+    if not isinstance(approvers, Mapping):
+        return []
+    return [*(approvers.get("users") or ()), *(approvers.get("groups") or ())]
+
+
+def _edited(detail: Mapping[str, Any]) -> str:
+    return (
+        f"changed {detail.get('tool')} from {_said(detail.get('before'))} to "
+        f"{_said(detail.get('after'))}"
+    )
+
+
+def _rested(detail: Mapping[str, Any]) -> str:
+    following = ", ".join(str(one) for one in detail.get("next") or ())
+    return f"came to rest before {following}" if following else "came to rest"
+
+
+def _failing(detail: Mapping[str, Any]) -> str:
+    error = detail.get("error")
+    node = error.get("node") if isinstance(error, Mapping) else ""
+    why = error.get("message") if isinstance(error, Mapping) else ""
+    return f"the step {node} failed: {_said(why or '')}"
+
+
+def _because(words: str) -> Callable[[Mapping[str, Any]], str]:
+    return lambda detail: _noted(words, detail.get("reason") or detail.get("why"))
+
+
+def _short(value: JSON) -> str:
+    return value[:12] if isinstance(value, str) else "unknown"
+
+
+_WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
+    "thread.started": lambda _: "asked for it",
+    "thread.said": lambda _: "wrote more",
+    "thread.taken_in": lambda detail: (
+        f"taken in, about {_said(detail.get('named') or detail.get('customer') or 'nobody')}"
+    ),
+    "thread.rested": _rested,
+    "thread.done": lambda detail: f"done: {_said(detail.get('outcome') or 'without a word')}",
+    "thread.failing": _failing,
+    "thread.failed": _failing,
+    "thread.held": _because("put on hold"),
+    "thread.parked": _because("parked"),
+    "thread.cancelled": _because("stopped it"),
+    "thread.withdrawn": _because("took it back"),
+    "thread.retried": lambda detail: f"let it go on, it was {detail.get('was')}",
+    "review.opened": _opened,
+    "review.revised": lambda detail: f"asked otherwise; hash {_short(detail.get('hash'))}",
+    "review.edited": _edited,
+    "review.decided": _decided,
+    "review.answered": lambda _: "answered by a message",
+    "review.set_aside": _because("the answer could not be used"),
+    "vote.counted": _counted,
+    "vote.refused": _refused,
+    "look.taken": lambda _: "looked at it",
+    "look.refused": _because("wanted to look and was refused"),
+    "record.sent": lambda _: "was sent the whole record",
+}
