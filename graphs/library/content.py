@@ -11,7 +11,7 @@ becomes a form. Either may answer first; `weigh` runs when both have.
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, TypedDict
+from typing import Any, Literal, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import interrupt
@@ -29,7 +29,7 @@ OPENINGS = {
 
 
 class Brief(TypedDict):
-    """The graph's input: what is to be written."""
+    """The graph's input; one text, so the words of a message are taken for it."""
 
     brief: str
 
@@ -54,18 +54,6 @@ class Wording(BaseModel):
     tone: Literal["fits", "too stiff", "too loud"] = Field(title="How it sounds")
     promises: bool = Field(title="Promises what may not be kept")
     addition: str = Field("", title="A sentence to add", max_length=300)
-
-
-class Message(Protocol):
-    """What intake needs of a message."""
-
-    @property
-    def text(self) -> str: ...
-
-
-def intake(message: Message) -> tuple[Brief, None]:
-    """The graph's input out of a message; the text is about no customer."""
-    return {"brief": message.text}, None
 
 
 def draft(state: Content) -> Content:
