@@ -46,10 +46,10 @@ def on_card(blocks: Blocks, view: CardView, room: Room) -> None:
 
 def full(blocks: Blocks, view: CardView, action: ActionView, room: Room) -> None:
     """One action with its values, and its buttons while it is open."""
-    name = action.shown.item + 1
-    blocks.rich(f"action_{name}", *paragraphs(_told(view, action, room)))
+    number = action.shown.item + 1
+    blocks.rich(f"action_{number}", *paragraphs(_told(view, action, room)))
     if not action.outcome:
-        blocks.actions(f"decide_{name}", buttons(view, action))
+        blocks.actions(f"decide_{number}", buttons(view, action))
 
 
 def rows(blocks: Blocks, view: CardView, actions: Iterable[ActionView]) -> None:
@@ -142,7 +142,7 @@ def outcomes(view: CardView, room: Room) -> list[RichTextObject | None]:
     shown = view.actions[: room.full]
     for action in shown:
         stands = _stands(view, action)
-        told: list[Inline] = [Styled(f"{_name(view, action)}  ", "bold")]
+        told: list[Inline] = [Styled(f"{called(view, action)}  ", "bold")]
         parts.append([*told, stands] if stands else told)
         if action.outcome not in LETTING:
             parts.append(quote(action.note, room.quote))
@@ -168,7 +168,7 @@ def paragraphs(parts: Iterable[Part]) -> list[RichTextObject | None]:
 
 def _told(view: CardView, action: ActionView, room: Room) -> list[Part]:
     stands = _stands(view, action)
-    heading: list[Inline] = [Styled(_name(view, action), "bold")]
+    heading: list[Inline] = [Styled(called(view, action), "bold")]
     parts: list[Part] = [[*heading, "   ", Aside(stands)] if stands else heading]
     if not action.outcome and several_rules(view):
         parts.append([say("action.who_decides", who=who_decides(action.decides))])
@@ -212,7 +212,8 @@ def _group(group: Group, room: Room) -> list[Part]:
     return [[f"{heading}: {told}" if told else heading]]
 
 
-def _name(view: CardView, action: ActionView) -> str:
+def called(view: CardView, action: ActionView) -> str:
+    """What an action is called: with its number where there are several."""
     title = excerpt(action.shown.title, 100)
     return f"{action.shown.item + 1}. {title}" if len(view.actions) > 1 else title
 

@@ -114,10 +114,10 @@ def _open(view: CardView, room: Room) -> list[dict[str, object]]:
         actions.on_card(blocks, view, room)
     _talk(blocks, view, room)
     blocks.divider("below")
-    blocks.rich("consequences", lines(_consequences(view)))
+    blocks.rich("consequences", lines(consequences(view)))
     _buttons(blocks, view)
     more = [say("footer.more_open", count=view.more_open)] if view.more_open else []
-    blocks.context("footer", *_footer(view), *more)
+    blocks.context("footer", *footer(view), *more)
     return blocks.done()
 
 
@@ -188,7 +188,8 @@ def _talk(blocks: Blocks, view: CardView, room: Room) -> None:
     blocks.rich("talk", *parts)
 
 
-def _consequences(view: CardView) -> list[tuple[Inline, ...]]:
+def consequences(view: CardView) -> list[tuple[Inline, ...]]:
+    """What happens if it is approved, and what if nobody decides."""
     shown = view.shown
     rows: list[tuple[Inline, ...]] = []
     if is_a_stop(view) and shown.consequence == GOES_ON:
@@ -270,7 +271,8 @@ def _details(view: CardView) -> Button:
     return button("details", phrase("button.details"), view.ref, of=of)
 
 
-def _footer(view: CardView) -> list[Sentence]:
+def footer(view: CardView) -> list[Sentence]:
+    """The number people say aloud, and the version of what is shown."""
     made = [say("footer.request", id=str(view.number or view.review_id))]
     if view.version:
         made.append(say("footer.version", version=view.version[:6]))
@@ -306,7 +308,7 @@ def _closed(view: CardView, room: Room) -> list[dict[str, object]]:
         again = said(view.shown.again) if view.shown.again else say("status.again")
         blocks.rich("consequences", line(say(f"status.stands.{kind(view)}", again=again)))
         blocks.actions("mend", _mending(view))
-    blocks.context("footer", *_footer(view), *_closing(view))
+    blocks.context("footer", *footer(view), *_closing(view))
     return blocks.done()
 
 

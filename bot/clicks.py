@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
@@ -25,28 +26,38 @@ import structlog
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from bot import arrivals, deliveries, limits, mishaps, modals, notices, views
-from bot.errors import SlackFailed
+from bot import arrivals, deliveries, limits, modals, notices, views, windows
+from bot.actions import APPROVE_ALL, REVIEW, SHOW_LIST
+from bot.ballots import Ballot, Ballots, Cast, target
+from bot.blocks import Payload
+from bot.errors import Outcome, SlackFailed
 from bot.house import House
-from bot.intervening import TRY_AGAIN, WITHDRAW, Intervening
-from bot.looking import Looking
-from bot.renderings import words
+from bot.intervening import ASK_AGAIN, TRY_AGAIN, WITHDRAW, Intervening
+from bot.looking import DETAILS, LOOKS, Looking
+from bot.rows import words
+from bot.submissions import ERROR, one_input, written
 from bot.whispers import place_of, whisper
 from checkpoints.errors import SaysoError
-from checkpoints.failpoints import reached
 from graphs import audit, reviews, votes
-from graphs.policy import Person, Reason, may_decide
+from graphs.policy import Person, Reason
+from graphs.questions import Choice
 from graphs.reviews import Review
-from graphs.specs import Rule
-from graphs.votes import Voter
 
 log = structlog.get_logger("sayso.clicks")
 
 OPEN_SECONDS: Final = 2.0
-DETAILS, KNOWN, OPEN = "details", "known", "open"
+OPEN: Final = "open"
 _REF = re.compile(r"([0-9]{1,18})\.([0-9]{1,9})")
 
 Fill = Callable[[Person], Awaitable[dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A window that was filled, and what it shows by now."""
+
+    view_id: str
+    shows: str
 
 
 class Clicks:
@@ -56,6 +67,7 @@ class Clicks:
         self._house = house
         self._looking = Looking(house)
         self._intervening = Intervening(house)
+        self._ballots = Ballots(house)
 
     def register(self, app: AsyncApp) -> None:
         """Tell Bolt who takes what."""
@@ -80,10 +92,13 @@ class Clicks:
             elif arrivals.is_foreign(self._house.workspace, body):
                 self._tell(body, await self._foreign(body, verb, ref, review))
                 await ack()
-            elif verb in {DETAILS, KNOWN}:
+            elif verb.partition(":")[0] in LOOKS:
                 await ack()
-                self._open(body, ref, lambda person: self._look(verb, review, person))
-            elif verb in {TRY_AGAIN, WITHDRAW}:
+                self._look(body, ref, review, verb, press=deliveries.action_key(body, action))
+            elif verb.partition(":")[0] in {REVIEW, SHOW_LIST}:
+                await ack()
+                self._open(body, ref, lambda person: self._review(verb, review, person))
+            elif verb in {TRY_AGAIN, ASK_AGAIN, WITHDRAW}:
                 await self._intervening.take(body, action, verb, ref, review)
                 await ack()
             else:
@@ -101,101 +116,130 @@ class Clicks:
         review: Review,
         ack: AsyncAck,
     ) -> None:
-        choice = review.shown(self._house.specs.get(review.graph)).choice(verb)
+        key = deliveries.action_key(body, action)
+        if verb == APPROVE_ALL and review.asking.actions:
+            ballot = Ballot(key, _user(body), ref, "approve")
+            said = await self._ballots.approve_all(review, ballot)
+            await ack()
+            if said is not None:
+                self._say(body, said)
+            return
+        named, item = target(verb, review)
+        choice = self._choice(review, named, item)
         if choice is None:
             await self._not_known(body, verb, views.Refused.UNKNOWN_BUTTON)
             await ack()
-        elif choice.needs == "note":
+        elif choice.needs is not None:
             await ack()
-            self._open(body, ref, lambda person: self._ask_for_note(verb, ref, review, person))
+            ballot = Ballot(key, _user(body), ref, named, item)
+            self._open(body, ref, lambda person: self._ballots.window(review, ballot, person))
         else:
-            key = deliveries.action_key(body, action)
-            _, refusal = await self._vote(key, body, ref, review.rule, verb, choice.answer(None))
+            ballot = Ballot(key, _user(body), ref, named, item, choice.answer())
+            cast = await self._ballots.cast(review, ballot)
             await ack()
-            if refusal is not None:
-                self._tell(body, refusal)
+            if (body.get("view") or {}).get("type") == "modal":
+                self._show_anew(body, ref, item, cast)
+            elif cast.refusal is not None:
+                self._tell(body, cast.refusal)
 
-    # Decisions
+    def _choice(self, review: Review, verb: str, item: int | None) -> Choice | None:
+        return review.shown(self._house.specs.get(review.graph)).choice(verb, item)
 
-    async def _vote(
-        self,
-        key: str,
-        body: Mapping[str, Any],
-        ref: views.Ref,
-        rule: Rule | None,
-        verb: str,
-        answer: Any,
-        note: str | None = None,
-    ) -> tuple[votes.VoteResult | None, views.Refusal | None]:
-        """Cast a vote; None for a result where this very request was taken before."""
-        house = self._house
-        person = await house.people.person(_user(body), rule.approvers.groups if rule else ())
-        async with house.database.transaction() as connection:
-            if not await deliveries.accept(connection, key, "vote"):
-                return None, None
-            result = await votes.vote(
-                connection,
-                review_id=ref.review_id,
-                revision=ref.revision,
-                verb=verb,
-                answer=answer,
-                note=note,
-                voter=Voter(person, via="slack"),
-                wish=house.wishes,
-            )
-            card = None
-            if not isinstance(result, votes.Counted | votes.Decided | votes.Unknown):
-                card = await house.renderings.card(connection, ref.review_id)
-            keeper = next(iter(await house.renderings.operators(connection)), None)
-            reached("decision.before_commit")
-        reached("decision.committed")
-        log.info("voted", review=ref.review_id, user=person.id, result=type(result).__name__)
-        return result, mishaps.of_vote(result, card, keeper)
+    # Submissions
 
     async def submitted(self, body: dict[str, Any], view: dict[str, Any], ack: AsyncAck) -> None:
         """Take what was written in the window of a choice."""
-        verb, ref = str(view.get("callback_id") or ""), _ref(view.get("private_metadata"))
-        block, note = _written(view)
+        name, ref = str(view.get("callback_id") or ""), _ref(view.get("private_metadata"))
         review = await reviews.find(self._house.database, ref.review_id) if ref else None
         choice = None
         if review is not None:
-            choice = review.shown(self._house.specs.get(review.graph)).choice(verb)
+            verb, item = target(name, review)
+            choice = self._choice(review, verb, item)
         if ref is None or review is None or choice is None:
-            await self._record_unknown(body, verb)
+            await self._record_unknown(body, name)
             refused = views.Refusal(views.Refused.UNKNOWN_BUTTON, ref=ref)
-            await ack(response_action="update", view=notices.refused_view(refused, wrote=note))
+            refused_view = notices.refused_view(refused, wrote=one_input(view)[1])
+            await ack(response_action="update", view=refused_view)
             return
+        wrote = written(review, ref, item, choice, view)
         if arrivals.is_foreign(self._house.workspace, body):
-            refused = await self._foreign(body, verb, ref, review)
-            await ack(response_action="update", view=notices.refused_view(refused, wrote=note))
+            refused = await self._foreign(body, name, ref, review)
+            refused_view = notices.refused_view(refused, wrote=wrote.words)
+            await ack(response_action="update", view=refused_view)
             return
-        if not note.strip():
-            await ack(response_action="errors", errors={block: _WRITE_SOMETHING})
+        if wrote.errors:
+            await ack(response_action="errors", errors=wrote.errors)
             return
-        result, refusal = await self._vote(
+        ballot = Ballot(
             # A window that was mended and submitted again is another submission.
-            f"{deliveries.view_key(body)}:{_short_hash([verb, note])}",
-            body,
+            f"{deliveries.view_key(body)}:{_short_hash([name, wrote.typed])}",
+            _user(body),
             ref,
-            review.rule,
             verb,
-            choice.answer(note.strip()),
-            note.strip(),
+            item,
+            wrote.answer,
+            wrote.note,
         )
-        if refusal is None:
-            await ack()
-        elif isinstance(result, votes.BadAnswer):
-            await ack(response_action="errors", errors={block: result.message[:_ERROR]})
+        cast = await self._ballots.cast(review, ballot)
+        if cast.refusal is None:
+            # One that was pushed onto another leaves nothing true behind it.
+            await ack(response_action="clear") if view.get("previous_view_id") else await ack()
+        elif isinstance(cast.result, votes.BadAnswer):
+            errors = {wrote.block: cast.result.message[:ERROR]}
+            await ack(response_action="errors", errors=errors)
         else:
-            await ack(response_action="update", view=notices.refused_view(refusal, wrote=note))
+            refused_view = notices.refused_view(cast.refusal, wrote=wrote.words)
+            await ack(response_action="update", view=refused_view)
 
     # Windows
+
+    def _look(
+        self,
+        body: Mapping[str, Any],
+        ref: views.Ref,
+        review: Review,
+        what: str,
+        *,
+        press: str,
+    ) -> None:
+        """Open a window that only shows ("history:2" turns a page of it).
+
+        Details get their picture when it is drawn, and go without where Slack does not show it.
+        """
+        verb, _, page = what.partition(":")
+        turned = int(page) if page.isdecimal() and len(page) < 6 else None
+        shown = body.get("view") or {}
+
+        async def fill(person: Person) -> dict[str, Any]:
+            return await self._looking.window(verb, review, person, page=turned, press=press)
+
+        async def look() -> None:
+            if turned is not None and shown.get("callback_id") == verb:
+                view = await fill(await self._who(body, ref))
+                await self._house.slack.call("views.update", view_id=shown.get("id"), view=view)
+                return
+            opened = await self._open_and_fill(body, ref, fill, self._looking.without_picture)
+            if opened is not None and opened.shows == DETAILS:
+                await self._looking.draw(review, opened.view_id)
+
+        self._house.afterwards.start(look(), f"{verb} of {ref}")
 
     def _open(self, body: Mapping[str, Any], ref: views.Ref, fill: Fill) -> None:
         """Open a window after the acknowledgement; a private word says so if it does not open."""
         self._house.afterwards.start(self._open_and_fill(body, ref, fill), f"window of {ref}")
 
-    async def _open_and_fill(self, body: Mapping[str, Any], ref: views.Ref, fill: Fill) -> None:
+    async def _open_and_fill(
+        self,
+        body: Mapping[str, Any],
+        ref: views.Ref,
+        fill: Fill,
+        otherwise: Callable[[views.Ref], Awaitable[dict[str, Any]]] | None = None,
+    ) -> Opened | None:
+        """Open a loading window and fill it; what it shows then, which may be a refusal.
+
+        Args:
+            otherwise: what Details are filled with where Slack does not take them with a picture.
+        """
         house = self._house
         try:
             method = "views.push" if body.get("view", {}).get("type") == "modal" else "views.open"
@@ -208,7 +252,7 @@ class Clicks:
         except SlackFailed as error:
             log.warning("a window did not open", review=ref.review_id, error=error.error)
             self._tell(body, views.Refusal(views.Refused.CANNOT_OPEN, ref=ref))
-            return
+            return None
         try:
             person = await self._who(body, ref)
             view = await fill(person)
@@ -216,44 +260,53 @@ class Clicks:
         except SaysoError as error:
             log.warning("a window was not filled", review=ref.review_id, error=str(error))
             view = notices.refused_view(views.Refusal(views.Refused.BUSY, ref=ref))
-        await house.slack.call("views.update", view_id=opened["view"]["id"], view=view)
+        shown = Opened(str(opened["view"]["id"]), str(view.get("callback_id") or ""))
+        try:
+            await house.slack.call("views.update", view_id=shown.view_id, view=view)
+        except SlackFailed as error:
+            if otherwise is None or shown.shows != DETAILS or error.outcome is not Outcome.OURS:
+                raise
+            log.info("a window is filled without its picture", error=error.error)
+            view = await otherwise(ref)
+            await house.slack.call("views.update", view_id=shown.view_id, view=view)
+        return shown
 
     async def _who(self, body: Mapping[str, Any], ref: views.Ref) -> Person:
         review = await reviews.get(self._house.database, ref.review_id)
         groups = set(self._house.policy.operators.groups)
-        if review.rule is not None:
-            groups |= set(review.rule.approvers.groups)
+        groups |= {group for rule in review.rules for group in rule.approvers.groups}
         spec = self._house.specs.get(review.graph)
         if spec is not None:
             groups |= set(spec.viewers.groups)
         return await self._house.people.person(_user(body), sorted(groups))
 
-    async def _look(self, verb: str, review: Review, person: Person) -> dict[str, Any]:
-        if verb == KNOWN:
-            return await self._looking.known(review, person)
-        return await self._looking.details(review, person)
+    async def _review(self, verb: str, review: Review, person: Person) -> dict[str, Any]:
+        """The card, one of its actions, or all of them, in a window; for those who may look."""
+        name, _, item = verb.partition(":")
+        refused = await self._looking.refused(review, person, name)
+        if refused is not None:
+            return refused
+        async with self._house.database.connection() as connection:
+            card = await self._house.renderings.card(connection, review.id)
+        if name == SHOW_LIST:
+            return windows.all_actions(card)
+        return windows.review(card, int(item) if item.isdecimal() and len(item) < 4 else None)
 
-    async def _ask_for_note(
-        self, verb: str, ref: views.Ref, review: Review, person: Person
-    ) -> dict[str, Any]:
-        """The window of a choice; whoever may not choose is told so before they write."""
-        house = self._house
-        refusal = may_decide(review.rule, person, review.requester)
-        async with house.database.transaction() as connection:
-            card = await house.renderings.card(connection, review.id)
-            keeper = next(iter(await house.renderings.operators(connection)), None)
-            told = mishaps.of_card(card, ref, refusal, keeper)
-            if told is None:
-                return modals.note(card, verb)
-            await audit.record(
-                connection,
-                "vote.refused",
-                actor=person.id,
-                thread_id=review.thread_id,
-                review_id=review.id,
-                detail={"why": told.kind, "verb": verb, "via": "slack", "before_writing": True},
-            )
-        return notices.refused_view(told)
+    def _show_anew(
+        self, body: Mapping[str, Any], ref: views.Ref, item: int | None, cast: Cast
+    ) -> None:
+        """Let the window in which somebody decided show what came of it."""
+
+        async def show() -> None:
+            view = notices.refused_view(cast.refusal) if cast.refusal is not None else None
+            if view is None:
+                async with self._house.database.connection() as connection:
+                    card = await self._house.renderings.card(connection, ref.review_id)
+                view = windows.review(card, item)
+            view_id = str((body.get("view") or {}).get("id") or "")
+            await self._house.slack.call("views.update", view_id=view_id, view=view)
+
+        self._house.afterwards.start(show(), f"window of {ref} anew")
 
     # What was not understood, or is not from here
 
@@ -261,7 +314,8 @@ class Clicks:
         self, body: Mapping[str, Any], verb: str, ref: views.Ref, review: Review
     ) -> views.Refusal:
         """Record what somebody of another organisation tried, and say what they are told."""
-        tried, kind = _FOREIGN.get(verb, ("vote", views.Refused.OTHER_ORGANISATION))
+        name = verb.partition(":")[0]
+        tried, kind = _FOREIGN.get(name, ("vote", views.Refused.OTHER_ORGANISATION))
         async with self._house.database.transaction() as connection:
             await audit.record(
                 connection,
@@ -285,19 +339,19 @@ class Clicks:
             )
 
     def _tell(self, body: Mapping[str, Any], refusal: views.Refusal) -> None:
+        self._say(body, notices.refused(refusal))
+
+    def _say(self, body: Mapping[str, Any], said: Payload) -> None:
         channel, root = place_of(body)
-        said = notices.refused(refusal)
         whisper(self._house, said, user=_user(body), channel=channel, root=root)
 
 
 _FOREIGN: Final = {
-    DETAILS: ("look", views.Refused.MAY_NOT_LOOK),
-    KNOWN: ("look", views.Refused.MAY_NOT_LOOK),
+    **dict.fromkeys((*LOOKS, REVIEW, SHOW_LIST), ("look", views.Refused.MAY_NOT_LOOK)),
     TRY_AGAIN: (TRY_AGAIN, views.Refused.MAY_NOT_RETRY),
+    ASK_AGAIN: (ASK_AGAIN, views.Refused.MAY_NOT_ASK_AGAIN),
     WITHDRAW: (WITHDRAW, views.Refused.MAY_NOT_WITHDRAW),
 }
-_WRITE_SOMETHING: Final = "Write a few words here."
-_ERROR: Final = 2_000
 
 
 def _what(action: Mapping[str, Any]) -> tuple[str, views.Ref | None]:
@@ -312,15 +366,6 @@ def _what(action: Mapping[str, Any]) -> tuple[str, views.Ref | None]:
 def _ref(value: Any) -> views.Ref | None:
     found = _REF.fullmatch(value) if isinstance(value, str) else None
     return views.Ref(int(found[1]), int(found[2])) if found else None
-
-
-def _written(view: Mapping[str, Any]) -> tuple[str, str]:
-    """The one input of a window: its block and what was written."""
-    values = (view.get("state") or {}).get("values") or {}
-    for block, elements in values.items():
-        for element in elements.values():
-            return str(block), str(element.get("value") or "")
-    return "", ""
 
 
 def _user(body: Mapping[str, Any]) -> str:

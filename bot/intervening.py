@@ -1,4 +1,4 @@
-"""The two buttons that change a thread from outside: Try again, and Withdraw.
+"""The buttons that change a thread from outside: Try again, Ask again, and Withdraw.
 
 Who may is looked up before the transaction; then one transaction with the press's key, the
 intervention, the record and the wishes. What is refused, by the rules or because the thread has
@@ -19,15 +19,15 @@ from checkpoints.database import Connection
 from graphs import audit, interventions
 from graphs.policy import Person, Refusal, may_decide, may_operate, may_withdraw
 from graphs.reviews import Review
-from graphs.specs import Rule
 from graphs.threads import Status
 
 TRY_AGAIN: Final = "try_again"
+ASK_AGAIN: Final = "ask_again"
 WITHDRAW: Final = "withdraw"
 
 
 class Intervening:
-    """Takes presses of Try again and Withdraw."""
+    """Takes presses of Try again, Ask again and Withdraw."""
 
     def __init__(self, house: House) -> None:
         self._house = house
@@ -42,14 +42,14 @@ class Intervening:
     ) -> None:
         """Do what was pressed on the review's card or message, once."""
         house = self._house
-        rule, operators = review.rule, house.policy.operators
-        groups = [*operators.groups, *(rule.approvers.groups if rule else ())]
+        operators = house.policy.operators
+        groups = {*operators.groups, *(g for rule in review.rules for g in rule.approvers.groups)}
         user = str((body.get("user") or {}).get("id") or "")
-        person = await house.people.person(user, groups)
+        person = await house.people.person(user, sorted(groups))
         async with house.database.transaction() as connection:
             if not await deliveries.accept(connection, deliveries.action_key(body, action), verb):
                 return
-            refusal = self._may(verb, rule, person, review.requester)
+            refusal = self._may(verb, review, person)
             done = None
             if refusal is None:
                 done = await self._do(connection, verb, ref, review, person)
@@ -71,12 +71,17 @@ class Intervening:
         elif isinstance(done, interventions.NotPossible):
             self._tell(body, person, notices.told(phrase(_not_possible(verb, done.status))))
 
-    def _may(self, verb: str, rule: Rule | None, person: Person, requester: str) -> Refusal | None:
-        """Who asked and who runs it may do both; who decides may try again: the approval stands."""
-        refusal = may_withdraw(self._house.policy.operators, person, requester)
-        if verb == TRY_AGAIN and refusal is not None and may_decide(rule, person, "") is None:
-            return None
-        return refusal
+    def _may(self, verb: str, review: Review, person: Person) -> Refusal | None:
+        """Who asked and who runs it may try again and withdraw; who decides may try again, for the
+        approval stands, and ask again. Nobody takes back what others decided on the own request.
+        """
+        operators = self._house.policy.operators
+        decides = any(may_decide(rule, person, "") is None for rule in review.rules)
+        if verb == ASK_AGAIN:
+            refusal = may_operate(operators, person)
+            return None if decides and person.id != review.requester else refusal
+        refusal = may_withdraw(operators, person, review.requester)
+        return None if verb == TRY_AGAIN and decides else refusal
 
     async def _do(
         self, connection: Connection, verb: str, ref: views.Ref, review: Review, person: Person
@@ -88,6 +93,8 @@ class Intervening:
             return await interventions.retry(
                 connection, thread_id, by=person.id, may_unpark=operates, wish=wish
             )
+        if verb == ASK_AGAIN:
+            return await interventions.ask_again(connection, thread_id, by=person.id, wish=wish)
         if person.id != review.requester:
             return await interventions.cancel(connection, thread_id, by=person.id, wish=wish)
         return await interventions.withdraw(
@@ -106,6 +113,7 @@ class Intervening:
 
 _NOT_ALLOWED: Final = {
     TRY_AGAIN: views.Refused.MAY_NOT_RETRY,
+    ASK_AGAIN: views.Refused.MAY_NOT_ASK_AGAIN,
     WITHDRAW: views.Refused.MAY_NOT_WITHDRAW,
 }
 
@@ -124,5 +132,7 @@ def _not_possible(verb: str, status: Status) -> str:
     if verb == TRY_AGAIN:
         held = status in (Status.HELD, Status.PARKED)
         return f"private.not_possible.try_again{'.held' if held else ''}"
+    if verb == ASK_AGAIN:
+        return "private.not_possible.ask_again"
     ended = status in (Status.DONE, Status.CANCELLED)
     return f"private.not_possible.withdraw{'' if ended else '.decided'}"

@@ -6,18 +6,35 @@ nothing.
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import structlog
 
-from bot import details, home, limits, mishaps, notices, posts, views
+from bot import (
+    deliveries,
+    details,
+    history,
+    home,
+    known,
+    limits,
+    mishaps,
+    modals,
+    notices,
+    pictures,
+    posts,
+    records,
+    views,
+)
+from bot.dossier import Dossier
 from bot.errors import SlackFailed
 from bot.house import House
-from bot.renderings import label, words
+from bot.rows import words
 from checkpoints.database import Connection
-from graphs import audit, documents, reviews, routings, threads
+from graphs import audit, reviews, threads
 from graphs.plain import plain
 from graphs.policy import Person, may_decide, may_view
 from graphs.reviews import Review
@@ -27,7 +44,12 @@ from memory.store import CustomerStore
 
 log = structlog.get_logger("sayso.looking")
 
+DETAILS, KNOWN, HISTORY, SEND_RECORD = "details", "known", "history", "send_record"
+LOOKS: Final = frozenset({DETAILS, KNOWN, HISTORY, SEND_RECORD})
+
 KNOWN_LIMIT = 50
+_LOOKS: Final = 40
+_LOOK_SECONDS: Final = 0.25
 HOME_LIMIT = 100
 HOME_SHOWN = 20
 DONE_SHOWN = 5
@@ -40,31 +62,67 @@ class Looking:
 
     def __init__(self, house: House) -> None:
         self._house = house
+        self._dossier = Dossier(house)
         self._links: dict[tuple[str, str], str] = {}
 
-    async def details(self, review: Review, person: Person) -> dict[str, Any]:
-        """Everything about a request."""
-        refused = await self._refused(review, person, "details")
+    async def window(
+        self, verb: str, review: Review, person: Person, *, page: int | None = None, press: str = ""
+    ) -> dict[str, Any]:
+        """What the verb shows of the request; `press` names the press that asked for it."""
+        refused = await self._refused(review, person, verb)
         if refused is not None:
             return refused
-        state = await self._house.state(review.thread_id)
-        async with self._house.database.connection() as connection:
-            return details.details(await self._details(connection, review, state))
+        if verb == KNOWN:
+            return await self._known(review)
+        if verb == HISTORY:
+            return history.history(await self._dossier.history(review, page))
+        if verb == SEND_RECORD:
+            return await self._send_record(review, person, press)
+        return details.details(await self._dossier.details(review))
 
-    async def known(self, review: Review, person: Person) -> dict[str, Any]:
-        """What is remembered of the request's customer."""
-        refused = await self._refused(review, person, "known")
-        if refused is not None:
-            return refused
+    async def draw(self, review: Review, view_id: str) -> None:
+        """Put the picture of the path into a window of Details that is open, once it is drawn.
+
+        Whatever stands in its way, the window stays as it is.
+        """
+        database = self._house.database
+        thread = await threads.get(database, review.thread_id)
+        if await pictures.find(database, thread.id, thread.head) is not None:
+            return  # the window has it already, or there is none
+        async with database.transaction() as connection:
+            await pictures.want(connection, thread.id, thread.head)
+        for _ in range(_LOOKS):
+            await asyncio.sleep(_LOOK_SECONDS)
+            if await pictures.find(database, thread.id, thread.head) is not None:
+                break
+        shows = await self._dossier.details(review)
+        if not shows.picture:
+            return
+        try:
+            await self._update(view_id, details.details(shows))
+        except SlackFailed as error:
+            log.info("a picture was not shown", review=review.id, error=error.error)
+
+    async def without_picture(self, ref: views.Ref) -> dict[str, Any]:
+        """Details again, where Slack would not show the picture: it is drawn anew."""
+        review = await reviews.get(self._house.database, ref.review_id)
+        shows = await self._dossier.details(review)
+        thread = await threads.get(self._house.database, review.thread_id)
+        await pictures.forget(self._house.database, thread.id, thread.head)
+        return details.details(replace(shows, picture=""))
+
+    # What the verbs show
+
+    async def _known(self, review: Review) -> dict[str, Any]:
         thread = await threads.get(self._house.database, review.thread_id)
         ref = views.Ref(review.id, review.revision)
         if thread.customer_id is None:
-            return details.known(views.KnownView(ref, thread.customer_name or ""))
+            return known.known(views.KnownView(ref, thread.customer_name or ""))
         store = CustomerStore(self._house.database, customer=thread.customer_id)
         found = await store.asearch(("customers", thread.customer_id), limit=KNOWN_LIMIT)
         facts = [(_fact(item.value), "outcome" in item.value) for item in found]
         facts.sort(key=lambda pair: str(pair[0].at or ""), reverse=True)
-        return details.known(
+        return known.known(
             views.KnownView(
                 ref,
                 thread.customer_name or "",
@@ -72,6 +130,26 @@ class Looking:
                 facts=tuple(fact for fact, decided in facts if not decided),
             )
         )
+
+    async def _send_record(self, review: Review, person: Person, press: str) -> dict[str, Any]:
+        """Want the whole record as a file in the person's own direct messages, once a press."""
+        async with self._house.database.transaction() as connection:
+            if await deliveries.accept(connection, press, "record"):
+                name = hashlib.sha256(press.encode()).hexdigest()[:16]
+                subject = records.record_subject(review.id, name)
+                await posts.want(connection, posts.FILE, subject, person.id)
+                await audit.record(
+                    connection,
+                    "record.sent",
+                    actor=person.id,
+                    thread_id=review.thread_id,
+                    review_id=review.id,
+                )
+        return modals.sent(views.Ref(review.id, review.revision))
+
+    async def _update(self, view_id: str, view: dict[str, Any]) -> None:
+        limits.check_view(view)
+        await self._house.slack.call("views.update", view_id=view_id, view=view)
 
     async def home(self, user: str) -> None:
         """Show the home tab of one person: what waits for them, and their own requests."""
@@ -81,6 +159,10 @@ class Looking:
 
     # Who may look
 
+    async def refused(self, review: Review, person: Person, what: str) -> dict[str, Any] | None:
+        """None where this person may look, which is recorded; else the window that says why not."""
+        return await self._refused(review, person, what)
+
     async def _refused(self, review: Review, person: Person, what: str) -> dict[str, Any] | None:
         house = self._house
         refusal = may_view(
@@ -88,7 +170,7 @@ class Looking:
             house.policy,
             person,
             requester=review.requester,
-            rules=tuple(item.rule for item in review.items if item.rule is not None),
+            rules=review.rules,
         )
         async with house.database.transaction() as connection:
             await audit.record(
@@ -108,59 +190,6 @@ class Looking:
             words=words(house.specs.get(review.graph), review.graph),
         )
         return notices.refused_view(told)
-
-    # Details
-
-    async def _details(
-        self, connection: Connection, review: Review, state: Any
-    ) -> views.DetailsView:
-        house = self._house
-        thread = await threads.get(connection, review.thread_id)
-        card = await house.renderings.card(connection, review.id)
-        written = await threads.messages(connection, thread.id)
-        return views.DetailsView(
-            card=card,
-            written="\n\n".join(message.text for message in written if message.text),
-            steps=await self._steps(connection, thread),
-            documents=await self._documents(connection, thread),
-            values=plain({"asked": review.question, "so far": state}),
-            asked=_asked(card),
-            graph=review.graph,
-            node=review.node,
-            thread=thread.id,
-        )
-
-    async def _steps(self, connection: Connection, thread: Thread) -> tuple[views.StepLine, ...]:
-        """The steps, and under each what its router chose."""
-        spec = self._house.specs.get(thread.graph)
-        chosen: dict[str, list[str]] = {}
-        for routing in await routings.of_thread(connection, thread.id):
-            choices = routing.choice if isinstance(routing.choice, list) else [routing.choice]
-            went = ", ".join(label(spec, str(choice)) for choice in choices)
-            chosen.setdefault(routing.node, []).append(went)
-        lines = []
-        for line in await self._house.renderings.steps(connection, thread):
-            notes = chosen.get(line.raw.rsplit("/", 1)[-1]) or chosen.get(line.raw) or []
-            went = notes.pop(0) if notes else ""
-            lines.append(
-                views.StepLine(
-                    line.label,
-                    line.state,
-                    line.at,
-                    line.seconds,
-                    note=f"Went on to: {went}" if went else "",
-                    raw=line.raw,
-                )
-            )
-        return tuple(lines)
-
-    async def _documents(
-        self, connection: Connection, thread: Thread
-    ) -> tuple[views.DocumentLine, ...]:
-        return tuple(
-            views.DocumentLine(one.name, size=one.size, problem=one.problem or "")
-            for one in await documents.of_thread(connection, thread.id)
-        )
 
     # Home
 
@@ -243,28 +272,6 @@ class Looking:
 def _waits_for(review: Review, rule: Rule | None, person: Person) -> bool:
     voted = any(vote.voter == person.id for item in review.items for vote in item.standing_votes())
     return not voted and may_decide(rule, person, review.requester) is None
-
-
-def _asked(card: views.CardView) -> tuple[views.Asked, ...]:
-    """Who was asked and what they said: those who voted, then those who were not heard from."""
-    said = {
-        "approve": "approved",
-        "approve_with_conditions": "approved_with_conditions",
-        "reject": "rejected",
-        "ask_for_changes": "sent_back",
-    }
-    voted = tuple(
-        views.Asked(vote.by, said.get(vote.verb, "answered"), vote.at, vote.note or "")
-        for vote in card.votes
-    )
-    heard = {vote.by.id for vote in card.votes}
-    if card.status is not views.Status.OPEN:
-        return voted
-    waiting: tuple[views.Person | views.UserGroup, ...] = (
-        *(group for group in card.decides.groups),
-        *(person for person in card.decides.people if person.id not in heard),
-    )
-    return voted + tuple(views.Asked(who, "not_yet") for who in waiting)
 
 
 def _fact(value: dict[str, Any]) -> views.KnownFact:

@@ -60,7 +60,7 @@ def note(card: CardView, verb: str, *, typed: str = "") -> View:
 
 def reject(card: CardView, *, typed: str = "") -> View:
     """Reject, with a reason that the requester reads."""
-    blocks = _top(card)
+    blocks = top(card)
     blocks.input(
         INPUTS["reject"],
         phrase("modal.reject.label"),
@@ -77,7 +77,7 @@ def reject(card: CardView, *, typed: str = "") -> View:
 
 def approve_with_conditions(card: CardView, *, typed: str = "") -> View:
     """Approve with conditions, which the requester, the process and the memory get."""
-    blocks = _top(card)
+    blocks = top(card)
     hint = "modal.conditions.hint.customer" if card.customer else "modal.conditions.hint"
     blocks.input(
         INPUTS[CONDITIONS],
@@ -104,7 +104,7 @@ def approve_with_conditions(card: CardView, *, typed: str = "") -> View:
 def ask_for_changes(card: CardView, *, typed: str = "") -> View:
     """Send the request back with what should change."""
     name = names([card.requester])
-    blocks = _top(card)
+    blocks = top(card)
     blocks.input(
         INPUTS["ask_for_changes"],
         phrase("modal.changes.label"),
@@ -122,7 +122,7 @@ def ask_for_changes(card: CardView, *, typed: str = "") -> View:
 
 def answer(card: CardView, *, typed: str = "") -> View:
     """Answer in own words."""
-    blocks = _top(card)
+    blocks = top(card)
     blocks.input(
         INPUTS["answer"],
         phrase("modal.answer.label"),
@@ -138,7 +138,7 @@ def other(card: CardView, verb: str, *, typed: str = "") -> View:
     """The window of a choice of the graph's own that needs words."""
     choice = card.shown.choice(verb)
     label = letters(choice.label) if choice else ""
-    blocks = _top(card)
+    blocks = top(card)
     blocks.input(
         NOTE,
         letters(choice.note_label if choice else "") or phrase("modal.choice.label"),
@@ -231,7 +231,7 @@ def window(name: str, title: str, blocks: Blocks, ref: Ref, *, submit: str = "")
     return made
 
 
-def _top(card: CardView) -> Blocks:
+def top(card: CardView) -> Blocks:
     """The request in bold, then one line: who asked, and the reason to care."""
     blocks = Blocks()
     asked = say("modal.summary", who=card.requester)

@@ -7,7 +7,7 @@ is given back.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,8 @@ from bot.cards import new_card
 from bot.inline import Form, Many, Moment, notification, said
 from bot.values import letters
 from bot.views import Decides, Person, Ref, Refusal, Refused, UserGroup
-from bot.wording import Sentence, has, phrase, say
+from bot.wording import Sentence, first_of, has, phrase, say
+from graphs import votes
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,43 @@ def refused_view(refusal: Refusal, *, wrote: str = "") -> dict[str, Any]:
         return modals.changed(ref, refusal.change, wrote=wrote, title=refusal.title)
     told = _told(refusal)
     return modals.not_counted(refusal, [told.answer, *told.rest, *told.small], wrote=wrote)
+
+
+def of_several(
+    named: Sequence[str],
+    results: Sequence[votes.VoteResult],
+    refused_: Sequence[Refusal | None],
+) -> Payload | None:
+    """What one press did to several actions, where it did not approve them all."""
+    kinds = {one.kind for one in refused_ if one is not None}
+    if not kinds:
+        return None
+    if None not in refused_ and len(kinds) == 1 and refused_[0] is not None:
+        return refused(refused_[0])
+    decided = tuple(
+        name
+        for name, result in zip(named, results, strict=True)
+        if isinstance(result, votes.Decided)
+    )
+    counted = tuple(
+        name
+        for name, result in zip(named, results, strict=True)
+        if isinstance(result, votes.Counted)
+    )
+    told = [say("private.all.approved", what=Many(decided))] if decided else []
+    told += [say("private.all.counted", what=Many(counted))] if counted else []
+    told = told or [say("private.all.none")]
+    for kind in sorted(kinds):
+        not_ = tuple(
+            name
+            for name, one in zip(named, refused_, strict=True)
+            if one is not None and one.kind is kind
+        )
+        key = first_of(f"private.all.why.{kind.value}", "private.all.why.other")
+        told.append(say("private.all.not", what=Many(not_), why=say(key)))
+    blocks = Blocks()
+    blocks.section("what", told[0], *told[1:])
+    return Payload(notification([told[0], told[-1]], told[1:-1]), blocks.done())
 
 
 def _told(refusal: Refusal) -> Told:

@@ -501,7 +501,8 @@ ENGLISH: dict[str, Entry] = {
     "modal.answer.effect": "Your answer goes to {process}.",
     "modal.action.other": "The action itself stays the same, you change what goes into it.",
     "modal.action.reject.title": "Reject this action",
-    "modal.action.reject.effect": "It is not done, and {process} is told why.",
+    "modal.action.reject.hint": "{process} reads this, and it stays with the record.",
+    "modal.action.reject.effect": "The action is not done, and {process} goes on without it.",
     "modal.action.respond.title": "Answer instead",
     "modal.action.respond.hint": "It goes to {process} in place of what the action would give.",
     "modal.action.respond.effect": "The action itself is not done.",
@@ -939,6 +940,9 @@ ENGLISH: dict[str, Entry] = {
     "private.start.not_theirs": (
         "This was offered to somebody else, so nothing was started. "
         "Write a message of your own to ask for something."
+    ),
+    "private.start.cannot_check": (
+        "We could not check who you are just now. Wait a minute and press Send again."
     ),
     "private.start.sent": "This request was sent already, so nothing more was started.",
     "private.start.gone": (

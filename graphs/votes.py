@@ -7,7 +7,7 @@ see "open" decide twice. So a vote locks first and reads after:
 2. the review's row; whoever waited here now sees what the other one did;
 3. status, revision, rule and votes are read again, in a later statement than the lock;
 4. policy, then the answer against its question;
-5. the vote; it is for one exact answer, by its hash. A quorum is that many votes for one hash;
+5. the vote; what counts together, and how many it takes, is `graphs/tallies.py`;
 6. if that decides the item: outcome, and with the last item the answer into the mailbox, the
    wake, the wishes.
 
@@ -37,6 +37,7 @@ from graphs.plain import digest, written
 from graphs.policy import Person, Reason, Refusal, may_decide
 from graphs.ports import Wish, no_wish
 from graphs.specs import Rule
+from graphs.tallies import Ballot, Tally, count, needed
 
 SQL = queries(__file__)
 JSON: TypeAlias = Any
@@ -228,7 +229,7 @@ async def vote(
     answer = _as_it_stands(found, mine, answer)
     verb = verb or _verb_of(found.asking, answer)
     note = note or (actions.note_of(answer) if found.asking.actions else None)
-    note = clean(note)[:MAX_NOTE_CHARACTERS] if note else None
+    note = _capped(clean(note)) if note else None
     refusal = _refusal(row, found, mine, voter, revision, answer)
     if refusal is not None:
         return await _refuse(connection, refusal, thread_id, review_id, voter, verb)
@@ -239,36 +240,45 @@ async def vote(
         stands = await _edit(connection, found, mine, answer, voter, now, wish)
         standing = ()
     counts = not edits or mine.rule is None or mine.rule.editor_may_decide
-    hashed = digest(answer)
-    have = sum(each.answer_hash == hashed for each in standing) + counts
-    need = mine.rule.quorum if mine.rule is not None else 1
+    mine_now = Ballot(
+        voter.person.id, clean(voter.person.name), verb, _outcome_of(found, verb, answer), answer,
+        note,
+    )  # fmt: skip
+    cast = [*(_ballot(found, each) for each in standing), *([mine_now] if counts else [])]
+    tally = count(cast, mine.rule, found.requester) if cast else Tally(0, needed(mine.rule))
     if counts:
         await connection.execute(
-            SQL.cast, review_id, item, stands, voter.person.id, clean(voter.person.name), verb,
-            written(answer), hashed, note, voter.via, now,
+            SQL.cast, review_id, item, stands, mine_now.voter, mine_now.name, verb,
+            written(answer), mine_now.hash, note, voter.via, now,
         )  # fmt: skip
         await audit.record(
             connection, "vote.counted", actor=voter.person.id, thread_id=thread_id,
             review_id=review_id,
             detail={
                 **_said(voter, verb), "item": item, "revision": stands, "answer": answer,
-                "answer_hash": hashed, "question_hash": row["hash"], "note": note, "have": have,
-                "need": need,
+                "answer_hash": mine_now.hash, "question_hash": row["hash"], "note": note,
+                "have": tally.have, "need": tally.need,
             },
         )  # fmt: skip
     kind = ports.CARD if row["audience"] == "reviewers" else ports.ASK
     await wish(connection, kind, str(review_id))
     await wish(connection, ports.PROGRESS, thread_id)
-    if have < need:
-        return Edited(stands, item, have, need) if edits else Counted(have, need, verb)
-    outcome = _outcome_of(found, verb, answer)
+    if tally.decided is None:
+        if edits:
+            return Edited(stands, item, tally.have, tally.need)
+        return Counted(tally.have, tally.need, verb)
+    decided = tally.decided
     await connection.execute(
-        reviews.SQL.decide_item, review_id, item, verb, outcome, written(answer), note,
-        voter.person.id, clean(voter.person.name), now,
+        reviews.SQL.decide_item, review_id, item, decided.verb, decided.outcome,
+        written(decided.answer), _capped(decided.note), decided.voter, decided.name, now,
     )  # fmt: skip
     await audit.record(
         connection, "review.decided", actor=voter.person.id, thread_id=thread_id,
-        review_id=review_id, detail={"item": item, "outcome": outcome, "answer": answer},
+        review_id=review_id,
+        detail={
+            "item": item, "outcome": decided.outcome, "answer": decided.answer,
+            "out_of_reach": tally.out_of_reach,
+        },
     )  # fmt: skip
     if await connection.fetchval(reviews.SQL.open_items, review_id) == 0:
         await connection.execute(reviews.SQL.close, review_id, "decided", now)
@@ -279,7 +289,7 @@ async def vote(
         )  # fmt: skip
         if woken:
             await leases.wake(connection, thread_id)
-    return Decided(outcome, verb, answer, thread_id)
+    return Decided(decided.outcome, decided.verb, decided.answer, thread_id)
 
 
 async def vote_all(
@@ -288,25 +298,37 @@ async def vote_all(
     review_id: int,
     voter: Voter,
     revision: int | None = None,
+    items: Sequence[int] | None = None,
     now: datetime | None = None,
     wish: Wish = no_wish,
 ) -> list[VoteResult]:
     """Approve every open action of a review that can be approved, each as a vote of its own.
 
     What this person may not decide, or has voted on, is refused for that action alone.
+
+    Args:
+        items: those that the caller found `approvable`, so that it can tell the results apart.
     """
     found = await reviews.find(connection, review_id)
     asked = found.asking if found is not None else actions.Asking("free")
-    open_ = [item for item in (found.items if found else ()) if item.status == "open"]
+    items = items if items is not None else approvable(found)
     return [
         await vote(
-            connection, review_id=review_id, item=item.item, revision=revision, verb="approve",
-            answer=actions.reply(asked.form, asked.actions[item.item], "approve"),
+            connection, review_id=review_id, item=item, revision=revision, verb="approve",
+            answer=actions.reply(asked.form, asked.actions[item], "approve"),
             voter=voter, now=now, wish=wish,
         )
-        for item in open_
-        if asked.actions and "approve" in asked.actions[item.item].allowed
+        for item in items
     ]  # fmt: skip
+
+
+def approvable(review: reviews.Review | None) -> list[int]:
+    """The open items whose action can be approved."""
+    if review is None or not review.asking.actions:
+        return []
+    asked = review.asking.actions
+    open_ = [item.item for item in review.items if item.status == "open"]
+    return [item for item in open_ if "approve" in asked[item].allowed]
 
 
 async def vote_whole(
@@ -411,6 +433,15 @@ async def _edit(
             who = f"{review.id}.{mine.item}.{revision}.{row['voter']}"
             await wish(connection, ports.LAPSED, who)
     return revision
+
+
+def _ballot(review: reviews.Review, vote: reviews.Vote) -> Ballot:
+    outcome = _outcome_of(review, vote.verb, vote.answer)
+    return Ballot(vote.voter, vote.voter_name, vote.verb, outcome, vote.answer, vote.note)
+
+
+def _capped(note: str | None) -> str | None:
+    return note[:MAX_NOTE_CHARACTERS] if note else None
 
 
 def _outcome_of(review: reviews.Review, verb: str, answer: JSON) -> str:
