@@ -15,7 +15,6 @@ The whole file is written from the rows at the moment it is uploaded, and is nev
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable
 from typing import Any, Final, Protocol
@@ -53,6 +52,7 @@ class Filing:
         *,
         call_seconds: float,
         youngest: float,
+        look_seconds: float,
     ) -> None:
         self._database = database
         self._uploads = uploads
@@ -60,6 +60,7 @@ class Filing:
         self._write = write
         self._call_seconds = call_seconds
         self._youngest = youngest
+        self._look_seconds = look_seconds
 
     async def send(self, post: Post, begun: float) -> bool:
         """Take the file one step further; True when it was shared."""
@@ -72,7 +73,7 @@ class Filing:
             return False
         channel = post.channel or await self._places.channel(post.place)
         file = str(kept[posts.IN_SLACK])
-        if post.tried_at is not None and await self._was_shared(post, file, channel):
+        if post.tried_at is not None and await self._is_settled(post, file, channel):
             return False
         return await self._share(post, file, channel, begun)
 
@@ -117,15 +118,18 @@ class Filing:
         log.info("shared", post=str(post.id), subject=post.subject, channel=channel)
         return True
 
-    async def _was_shared(self, post: Post, file: str, channel: str) -> bool:
-        """Whether an earlier try has shared it; Slack may need a moment to say so."""
-        for _ in range(_LOOKS):
-            found = await self._uploads.look(file)
-            if found is None:
-                return False
-            ts = next((ts for where, ts in found.shares if where == channel), None)
-            if ts is not None:
-                await posts.showed(self._database, post, None, channel, ts)
-                return True
-            await asyncio.sleep(1.0)
-        return False
+    async def _is_settled(self, post: Post, file: str, channel: str) -> bool:
+        """Whether an earlier try has shared it, or Slack may need a moment to say so."""
+        found = await self._uploads.look(file)
+        if found is None:
+            return False
+        ts = next((ts for where, ts in found.shares if where == channel), None)
+        if ts is not None:
+            await posts.showed(self._database, post, None, channel, ts)
+            return True
+        if post.attempts >= _LOOKS:
+            return False
+        await self._database.execute(
+            posts.SQL.unknown, post.id, "not shared yet", self._look_seconds, 0.0
+        )
+        return True

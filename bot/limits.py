@@ -40,6 +40,7 @@ CONFIRM_TITLE: Final = 100
 CONFIRM_TEXT: Final = 300
 CONFIRM_BUTTON: Final = 30
 LABEL: Final = 2_000
+ALT_TEXT: Final = 2_000
 PLACEHOLDER: Final = 150
 INPUT: Final = 3_000
 MARKDOWN: Final = 12_000
@@ -191,6 +192,11 @@ def _block(block: Mapping[str, Any]) -> Iterator[Finding]:
             yield "rows", f"{len(rows)} rows, from 1 to {TABLE_ROWS}"
         if any(len(row) > TABLE_COLUMNS for row in rows):
             yield "rows", f"more than {TABLE_COLUMNS} columns"
+    elif kind == "image":
+        yield from _text("alt_text", block.get("alt_text"), ALT_TEXT)
+        shown = block.get("slack_file")
+        # Nothing from outside Slack: its address would tell who looks.
+        yield from _text("slack_file", isinstance(shown, Mapping) and shown.get("id"), ID)
     elif kind == "markdown":
         yield from _text("text", block.get("text"), MARKDOWN)
 

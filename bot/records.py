@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final
-
-import orjson
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any, Final, Protocol
 
 from bot import posts
+from bot.blocks import Payload
+from bot.evidence import LARGE
 from bot.inline import mrkdwn
 from bot.posts import Post
 from bot.uploads import Upload
+from bot.values import pretty
 from bot.wording import phrase, say
 from checkpoints.database import Connection
 from graphs import audit, documents, reviews, routings, steps, threads
 from graphs.reviews import Item, Review
-from graphs.specs import GraphSpec
 from graphs.threads import Thread
 
 RECORD: Final = "record"
@@ -23,9 +24,10 @@ RECORD: Final = "record"
 State = Callable[[str], Awaitable[Any]]
 
 
-def evidence_subject(review: Review) -> str:
-    """Names the question of a review, as it stands in this revision."""
-    return f"{review.id}.{review.revision}"
+class Render(Protocol):
+    """Renders a post from the rows as they are; None when there is nothing to show (any more)."""
+
+    def __call__(self, connection: Connection, post: Post) -> Awaitable[Payload | None]: ...
 
 
 def record_subject(review_id: int, press: str) -> str:
@@ -33,11 +35,27 @@ def record_subject(review_id: int, press: str) -> str:
     return f"{RECORD}:{review_id}:{press}"
 
 
+class Enclosing:
+    """Renders as it is told to, and names the file that belongs under a card: its long question."""
+
+    def __init__(self, render: Render) -> None:
+        self._render = render
+
+    async def __call__(self, connection: Connection, post: Post) -> Payload | None:
+        """Render a post; None when there is nothing to show."""
+        payload = await self._render(connection, post)
+        if payload is None or post.kind != posts.CARD:
+            return payload
+        revision, characters = await reviews.weight(connection, int(post.subject))
+        if characters <= LARGE:
+            return payload
+        return replace(payload, encloses=f"{post.subject}.{revision}")
+
+
 class Records:
     """Writes the files that are posts, from the rows as they are when one is sent."""
 
-    def __init__(self, specs: Mapping[str, GraphSpec], state: State) -> None:
-        self._specs = specs
+    def __init__(self, state: State) -> None:
         self._state = state
 
     async def __call__(self, connection: Connection, post: Post) -> Upload | None:
@@ -55,7 +73,7 @@ class Records:
     async def _evidence(self, connection: Connection, review: Review) -> Upload:
         thread = await threads.get(connection, review.thread_id)
         is_text = isinstance(review.question, str)
-        body = review.question.encode() if is_text else _json(review.question)
+        body = review.question.encode() if is_text else pretty(review.question)
         number = str(thread.number)
         return Upload(
             name=f"request-{number}-asked.{'txt' if is_text else 'json'}",
@@ -71,7 +89,7 @@ class Records:
         return Upload(
             name=f"request-{number}.json",
             title=phrase("file.record.title", id=number),
-            body=_json(await self._whole(connection, thread)),
+            body=pretty(await self._whole(connection, thread)),
             comment=mrkdwn(say("file.record", id=number)),
         )
 
@@ -155,8 +173,3 @@ def _item(item: Item) -> dict[str, Any]:
     changed = {"asked": item.asked} if item.edited else {}
     edited = {"edited by": item.edited_by, "edited at": item.edited_at} if item.edited else {}
     return {"tool": item.tool, "arguments": item.arguments, **changed, **edited, **told}
-
-
-def _json(value: Any) -> bytes:
-    """The value as JSON that people read; the C encoder, for there may be megabytes of it."""
-    return orjson.dumps(value, default=str, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)

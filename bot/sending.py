@@ -101,6 +101,7 @@ class Sender:
             write,
             call_seconds=self.pace.call_seconds,
             youngest=self.pace.youngest,
+            look_seconds=self.pace.hold_off_seconds,
         )
 
     async def send(self, post: Post, begun: float) -> bool:

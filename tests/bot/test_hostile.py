@@ -11,9 +11,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from bot import details, home, limits, modals, notices
+from bot import details, home, known, limits, modals, notices
 from bot.cards import render
 from bot.views import (
+    Asked,
     AskView,
     CardView,
     Decides,
@@ -28,7 +29,17 @@ from bot.views import (
 from graphs.questions import Choice, Group, Line, Shown
 from tests.bot.card_samples import CARDS, LOAN
 from tests.bot.test_cards import walk
-from tests.bot.window_samples import DETAILS, HOME, KNOWN, OUTCOME, PROGRESS, REF, REFUSALS, TITLE
+from tests.bot.window_samples import (
+    DETAILS,
+    EARLIER,
+    HOME,
+    KNOWN,
+    OUTCOME,
+    PROGRESS,
+    REF,
+    REFUSALS,
+    TITLE,
+)
 
 # A failing example may be long, and is still worth seeing
 pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
@@ -142,12 +153,17 @@ def test_details_of_anything_pass_the_gate(
         steps=(StepLine(text, other, LOAN.asked_at, 3.2, other),) * 50,
         documents=tuple(replace(each, name=text, finding=other) for each in DETAILS.documents) * 9,
         values={text or "a": [other] * 400, "b": {"c": text}},
+        question={text or "a": other, "long": text * 90, "deep": [{other or "b": [text]}] * 30},
+        path=(text, other), picture="F0PATH",
+        earlier=(replace(EARLIER[0], title=text, what=other, facts=((text, other),),
+                         before=((text, other), (other, text)), edited_by=Person(other, text),
+                         said=(Asked(Person(text, other), other, None, text),) * 3),) * 12,
         asked=tuple(replace(each, what=other) for each in DETAILS.asked) * 9,
     )  # fmt: skip
     made = details.details(view)
     limits.check_view(made)
     assert_harmless(made["blocks"])
-    made = details.known(
+    made = known.known(
         replace(KNOWN, customer=text, facts=tuple(replace(KNOWN.facts[0], text=other, source=text)
                                                   for _ in range(60)))
     )  # fmt: skip
@@ -190,7 +206,7 @@ def test_messages_of_anything_pass_the_gate(
         assert len(payload.text) <= 150
         assert_harmless(payload.blocks, payload.text)
     everything = replace(KNOWN.decisions[0], text=text, note=other)
-    assert_harmless(details.known(replace(KNOWN, decisions=(everything,) * 30))["blocks"])
+    assert_harmless(known.known(replace(KNOWN, decisions=(everything,) * 30))["blocks"])
     row = replace(HOME.waiting[0], title=text, fact=other, agent=text, where=other)
     made = home.home(replace(HOME, waiting=(row,) * 3, start_channel=text, example=other))
     limits.check_view(made)

@@ -6,15 +6,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from bot import details, home, modals, notices
+from bot import details, history, home, known, modals, notices
 from bot.blocks import Payload
 from bot.inline import Moment
 from bot.views import (
     Asked,
     AskView,
     Change,
+    Decided,
     DetailsView,
     DocumentLine,
+    Happened,
+    HistoryView,
     HomeRow,
     HomeView,
     KeptView,
@@ -22,6 +25,7 @@ from bot.views import (
     KnownView,
     NoticeView,
     OutcomeView,
+    Person,
     ProgressView,
     Ref,
     Refusal,
@@ -66,6 +70,7 @@ DONE_STEPS = (
         at(30, "09:12"),
         2,
         "Went to a person, because the amount is above 50,000",
+        "Risk: 71, reasons: 2 entries",
         "assess_risk",
     ),
 )
@@ -82,13 +87,12 @@ DETAILS = DetailsView(
         DocumentLine("van-quote.pdf", 1, 9_100, "58,900 on the road.", link=LINK),
         DocumentLine("photo.pdf", problem="It has a password."),
     ),
-    values={
+    question={
         "amount": 60000,
         "purpose": "a delivery van",
-        "risk": {"score": 71, "reasons": ["Instalments", "Late payments"], "new": True},
-        "note": None,
-        "memo": "",
+        "risk": {"score": 71, "reasons": ["Instalments", "Late payments"]},
     },
+    values={"risk": {"score": 71, "new": True}, "note": None, "memo": ""},
     asked=(
         Asked(ALICE, "approved_with_conditions", at(30, "10:04")),
         Asked(DANA, "not_yet"),
@@ -97,6 +101,37 @@ DETAILS = DetailsView(
     graph="loan",
     node="human_review",
     thread="0198c7f2",
+)
+CHARLIE = Person("U0CHARLIE", "Charlie")
+PATH = ("Read 2 documents", "Worked out the risk", "● Waiting for a decision")
+EARLIER = (
+    Decided(
+        "Refund of 40 to Asha Traders",
+        "edited",
+        facts=(("Amount", "30"), ("Reason", "Late")),
+        before=(("Amount", "40"), ("Reason", "")),
+        edited_by=DANA,
+        edited_at=at(30, "09:40"),
+        said=(
+            Asked(DANA, "approved", at(30, "09:40")),
+            Asked(ALICE, "answered", at(30, "09:41"), "Yes, as agreed\non the phone."),
+        ),
+    ),
+    Decided("Which branch?"),
+)
+HISTORY = HistoryView(
+    REF,
+    412,
+    (
+        Happened(ASKED, "thread.started", BOB),
+        Happened(at(30, "09:13"), "review.opened", says="human review"),
+        Happened(at(30, "09:31"), "vote.refused", CHARLIE, "not allowed"),
+        Happened(at(30, "10:04"), "vote.counted", ALICE, "approve with conditions"),
+        Happened(at(30, "10:05"), "look.taken", DANA, "details"),
+        Happened(at(30, "10:06"), "thread.something_new", OSCAR, "a reason"),
+        Happened(at(30, "10:07"), "thread.something_new"),
+    ),
+    zone=ZONE,
 )
 KNOWN = KnownView(
     REF,
@@ -131,9 +166,19 @@ VIEWS: dict[str, Callable[[], dict[str, Any]]] = {
     "modal-answer": lambda: modals.answer(QUESTION),
     "modal-other": lambda: modals.note(LOAN, "postpone"),
     "modal-details": lambda: details.details(DETAILS),
+    "modal-details-picture": lambda: details.details(
+        replace(DETAILS, path=PATH, picture="F0PATH", enclosed=True)
+    ),
+    "modal-details-earlier": lambda: details.details(
+        DetailsView(QUESTION, path=PATH, earlier=EARLIER, question={"text": "long " * 200})
+    ),
+    "modal-history": lambda: history.history(HISTORY),
+    "modal-history-page": lambda: history.history(replace(HISTORY, page=1, pages=3)),
+    "modal-history-nothing": lambda: history.history(replace(HISTORY, lines=())),
+    "modal-sent": lambda: modals.sent(REF),
     "modal-details-little": lambda: details.details(DetailsView(QUESTION)),
-    "modal-known": lambda: details.known(KNOWN),
-    "modal-known-nothing": lambda: details.known(KnownView(REF, "Asha Traders")),
+    "modal-known": lambda: known.known(KNOWN),
+    "modal-known-nothing": lambda: known.known(KnownView(REF, "Asha Traders")),
     "modal-too-late": lambda: notices.refused_view(REFUSALS["private-expired"], wrote=WROTE),
     "modal-changed": lambda: notices.refused_view(REFUSALS["private-changed"], wrote=WROTE),
     "modal-not-counted": lambda: notices.refused_view(
