@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -78,10 +79,10 @@ def history(
     id: Id,  # noqa: A002
     as_json: AsJson = False,
 ) -> None:
-    """Show what happened to a thread, and the state behind each choice of a router."""
-    from bot import operating, printing
+    """Show every step of a thread: what it changed, what came next, what routers chose."""
+    from bot import printing, retracing
 
-    found = asyncio.run(operating.history(id))
+    found = asyncio.run(retracing.history_of(id))
     show_json(found) if as_json else printing.print_history(found)
 
 
@@ -102,6 +103,65 @@ def retry(
     if refused is not None:
         typer.echo(refused, err=True)
         raise typer.Exit(1)
+
+
+@app.command()
+def rewind(
+    id: Id,  # noqa: A002
+    step: Annotated[
+        str, typer.Argument(help="The step's number as `threads history` shows it.", metavar="STEP")
+    ],
+    edit: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file with a JSON object: values of the state to go on with.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
+    user: Annotated[
+        str | None,
+        typer.Option("--as", help="An operator's Slack id; without it, you are the operator."),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do not ask, also where something was done since.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take a thread back to a step, whatever it came to, and run on from there.
+
+    Who approved something after that step is asked again. What the steps did outside is not undone.
+    """
+    from bot import printing, retracing
+
+    values = _edit(edit)
+    found, done, refused = asyncio.run(
+        retracing.rewind(
+            id,
+            step,
+            edit=values,
+            user=user,
+            confirm=lambda past: yes or printing.confirmed_behind(past),
+        )
+    )
+    if done is not None and not as_json:
+        printing.print_rewound(done)
+    show_json(found) if as_json else printing.print_thread(found)
+    if refused is not None:
+        typer.echo(refused, err=True)
+        raise typer.Exit(1)
+
+
+def _edit(file: Path | None) -> dict[str, Any]:
+    if file is None:
+        return {}
+    try:
+        values = parsed("--edit", file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise typer.BadParameter(f"it cannot be read: {error}", param_hint="--edit") from None
+    if not isinstance(values, dict):
+        raise typer.BadParameter("it must hold a JSON object", param_hint="--edit")
+    return values
 
 
 def parsed(option: str, text: str) -> Any:

@@ -22,7 +22,7 @@ from bot.people import People
 from bot.settings import Settings, load
 from bot.wishes import Wishes
 from checkpoints.database import Database
-from graphs import audit, inputs, interventions, reviews, routings, steps, threads, votes
+from graphs import audit, inputs, interventions, reviews, threads, votes
 from graphs.errors import KeyTaken, UnknownGraph
 from graphs.inputs import InputRefused
 from graphs.policy import may_operate, may_withdraw
@@ -34,7 +34,9 @@ STATUSES: Final = tuple(status.value for status in Status)
 
 
 @dataclass(frozen=True)
-class _Office:
+class Office:
+    """What a command works with."""
+
     settings: Settings
     database: Database
     people: People
@@ -42,7 +44,8 @@ class _Office:
 
 
 @asynccontextmanager
-async def _office() -> AsyncIterator[_Office]:
+async def opened() -> AsyncIterator[Office]:
+    """Open it, with Slack where its settings are there."""
     settings = load()
     logs.set_up(settings.environment.log, "command", level=logging.WARNING)
     afterwards = Afterwards()
@@ -57,7 +60,7 @@ async def _office() -> AsyncIterator[_Office]:
             with contextlib.suppress(SlackFailed):
                 team = (await people.identify(database, slack)).team
         try:
-            yield _Office(
+            yield Office(
                 settings,
                 database,
                 People(database, slack, team, afterwards),
@@ -83,7 +86,7 @@ async def start(
     Raises:
         UnknownGraph, InputRefused, KeyTaken, AmbiguousCustomer
     """
-    async with _office() as office:
+    async with opened() as office:
         graphs = office.settings.configuration.graphs
         if graph not in graphs:
             raise UnknownGraph(graph, tuple(graphs))
@@ -107,7 +110,7 @@ async def start(
                 same = await threads.was_given(connection, known.id, given)
                 if known.graph != graph or not same:
                     raise KeyTaken(key, known.id, known.graph)
-        return await _thread(office.database, started.thread_id)
+        return await thread_of(office.database, started.thread_id)
 
 
 def _check_input(settings: Settings, graph: str, given: Any) -> None:
@@ -121,7 +124,7 @@ def _check_input(settings: Settings, graph: str, given: Any) -> None:
 
 async def list_threads(status: str | None) -> list[dict[str, Any]]:
     """The newest threads, each with its state and reviews."""
-    async with _office() as office:
+    async with opened() as office:
         found = await threads.list_(office.database, status=status)
         return [await _whole(office.database, thread) for thread in found]
 
@@ -132,8 +135,8 @@ async def show_thread(thread_id: str) -> dict[str, Any]:
     Raises:
         UnknownThread, AmbiguousThread
     """
-    async with _office() as office:
-        return await _thread(office.database, await threads.resolve(office.database, thread_id))
+    async with opened() as office:
+        return await thread_of(office.database, await threads.resolve(office.database, thread_id))
 
 
 async def retry(thread_id: str, user: str | None) -> tuple[dict[str, Any], str | None]:
@@ -145,7 +148,7 @@ async def retry(thread_id: str, user: str | None) -> tuple[dict[str, Any], str |
     Raises:
         UnknownThread, AmbiguousThread
     """
-    async with _office() as office:
+    async with opened() as office:
         database, operators = office.database, office.settings.configuration.operators
         thread = await threads.get(database, await threads.resolve(database, thread_id))
         actor, operates, refusal = f"cli:{app.os_user()}", True, None
@@ -173,62 +176,11 @@ async def retry(thread_id: str, user: str | None) -> tuple[dict[str, Any], str |
                     thread_id=thread.id,
                     detail={"why": why, "via": "cli", "os_user": app.os_user()},
                 )
-        return await _thread(database, thread.id), said
+        return await thread_of(database, thread.id), said
 
 
-async def history(thread_id: str) -> dict[str, Any]:
-    """How a thread came where it is: steps, routings with the state behind them, the record.
-
-    Raises:
-        UnknownThread, AmbiguousThread
-    """
-    async with _office() as office:
-        database = office.database
-        thread_id = await threads.resolve(database, thread_id)
-        thread = await threads.get(database, thread_id)
-        state = app.states_of(database)
-        chosen = [
-            {
-                "at": routing.at.isoformat(),
-                "node": routing.node,
-                "branch": routing.branch,
-                "choice": routing.choice,
-                "checkpoint": routing.checkpoint_id,
-                "state": await state(thread_id, routing.checkpoint_id)
-                if routing.checkpoint_id
-                else None,
-            }
-            for routing in await routings.of_thread(database, thread_id)
-        ]
-        return {
-            "id": thread.id,
-            "graph": thread.graph,
-            "status": thread.status.value,
-            "steps": [
-                {
-                    "node": step.node,
-                    "status": step.status,
-                    "error": step.error,
-                    "started_at": step.started_at.isoformat(),
-                    "finished_at": step.finished_at.isoformat() if step.finished_at else None,
-                }
-                for step in await steps.of_thread(database, thread_id)
-            ],
-            "routings": chosen,
-            "audit": [
-                {
-                    "at": entry.at.isoformat(),
-                    "what": entry.what,
-                    "actor": entry.actor,
-                    "review": entry.review_id,
-                    "detail": dict(entry.detail),
-                }
-                for entry in await audit.of_thread(database, thread_id)
-            ],
-        }
-
-
-async def _thread(database: Database, thread_id: str) -> dict[str, Any]:
+async def thread_of(database: Database, thread_id: str) -> dict[str, Any]:
+    """A thread with its state and reviews, for a program."""
     return await _whole(database, await threads.get(database, thread_id))
 
 
@@ -278,7 +230,7 @@ async def list_reviews(thread_id: str | None) -> list[dict[str, Any]]:
     Raises:
         UnknownThread
     """
-    async with _office() as office:
+    async with opened() as office:
         if thread_id is not None:
             await threads.get(office.database, thread_id)
         found = await reviews.list_(office.database, thread_id=thread_id)
@@ -291,7 +243,7 @@ async def show_review(review_id: int) -> dict[str, Any]:
     Raises:
         UnknownReview
     """
-    async with _office() as office:
+    async with opened() as office:
         return _review(await reviews.get(office.database, review_id))
 
 
@@ -307,7 +259,7 @@ async def decide(
     Raises:
         UnknownReview
     """
-    async with _office() as office:
+    async with opened() as office:
         database = office.database
         review = await reviews.get(database, review_id)
         groups = sorted({group for rule in review.rules for group in rule.approvers.groups})

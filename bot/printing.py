@@ -6,13 +6,18 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from graphs.plain import plain
+from graphs.rewinding import Past, Rewound
 
 WIDTH: Final = 1_000
+MAX_LINES: Final = 12  # of one step's state
+MAX_CHARACTERS: Final = 120  # of one value
+_KINDS: Final = {"start": "start", "change": "changed by hand", "rewind": "rewound"}
 
 
 def print_threads(found: Sequence[Mapping[str, Any]]) -> None:
@@ -56,22 +61,72 @@ def print_thread(thread: Mapping[str, Any]) -> None:
 
 
 def print_history(found: Mapping[str, Any]) -> None:
-    """What happened, oldest first, with the state behind each choice."""
-    events = [
-        (step["started_at"], "step", f"{step['node']}, {step['status']}") for step in found["steps"]
-    ]
+    """What happened, oldest first: steps by their number, choices with the state behind them."""
+    events: list[tuple[str, str, str, str]] = []
+    for step in found["steps"]:
+        number = "" if step["number"] is None or step["nested"] else str(step["number"])
+        where = step["node"] or _KINDS.get(step["kind"], step["kind"])
+        then = f"then {', '.join(step['next'])}" if step["next"] and not step["nested"] else ""
+        events.append((step["at"], number, where, then))
+        events += [(step["at"], "", "", line) for line in _capped(step["changed"])]
     for routing in found["routings"]:
-        chose = f"{routing['node']}: {routing['branch']} chose {plain(routing['choice'])}"
-        at = f", at {routing['checkpoint']}" if routing["state"] is not None else ""
-        events.append((routing["at"], "choice", chose + at))
-        events += [(routing["at"], "with", line) for line in _lines(routing["state"])]
+        chose = f"{routing['branch']} chose {_short(plain(routing['choice']))}"
+        events.append((routing["at"], "", routing["node"], chose))
+        events += [(routing["at"], "", "", f"with {line}") for line in _capped(routing["state"])]
+    for decided in found["decisions"]:
+        who = decided["name"] or decided["by"] or "time"
+        tool = f" {decided['tool']}" if decided["tool"] else ""
+        gone = "" if decided["counts"] else ", does not count any more"
+        note = f": {_short(decided['note'])}" if decided["note"] else ""
+        said = f"{decided['outcome']}{tool} by {who}{note}{gone}"
+        events.append((decided["at"] or "", "", decided["node"], said))
+    for step in found["unfinished"]:
+        why = f": {_short(step['error'])}" if step["error"] else ""
+        events.append((step["started_at"], "", step["node"], f"{step['status']}{why}"))
     events += [
-        (entry["at"], "record", f"{entry['what']} by {entry['actor']}") for entry in found["audit"]
+        (entry["at"], "", "record", f"{entry['what']} by {entry['actor']}")
+        for entry in found["audit"]
     ]
-    table = Table(box=None, pad_edge=False, show_header=False)
-    for at, kind, what in sorted(events, key=lambda event: event[0]):
-        table.add_row(*_cells(at[:19], kind, what))
+    table = Table(box=None, pad_edge=False)
+    for name in ("at", "step", "where", "what"):
+        table.add_column(name, overflow="fold")
+    for at, *cells in sorted(events, key=lambda event: event[0]):
+        table.add_row(*_cells(at[:19].replace("T", " "), *cells))
     _print(table)
+
+
+def confirmed_behind(past: Sequence[Past]) -> bool:
+    """Say what was done since the step to go back to, and ask whether to go all the same.
+
+    Where nobody sits there the answer is no.
+    """
+    done = "\n".join(
+        f"  {' '.join(_cells(each.node))}, let through by {' '.join(_cells(each.decided_by))}"
+        f" at {each.at[:16].replace('T', ' ')}: {' '.join(_cells(each.outcome or 'it ran'))}"
+        for each in past
+    )
+    typer.echo(
+        f"Since that step this was done, and going back does not undo it:\n{done}\n"
+        "It is asked again, and may be done a second time.",
+        err=True,
+    )
+    if not sys.stdin.isatty():
+        typer.echo("Nobody can be asked here; --yes goes back all the same.", err=True)
+        return False
+    return typer.confirm("Go back all the same?", err=True)
+
+
+def print_rewound(done: Rewound) -> None:
+    """What going back did."""
+    lines = [f"It goes on from step {done.step.number}; it was {done.was} before."]
+    if done.withdrawn:
+        lines.append(f"Withdrawn: {_reviews(done.withdrawn)}.")
+    if done.uncounted:
+        lines.append(f"Does not count any more: {_reviews(done.uncounted)}.")
+    if done.running:
+        lines.append(f"{done.running} was running; what it did outside is not undone.")
+    for line in lines:
+        _print(" ".join(_cells(line)))
 
 
 def print_reviews(found: Sequence[Mapping[str, Any]]) -> None:
@@ -126,6 +181,22 @@ def _lines(value: Any, place: str = "") -> list[str]:
         value = "yes" if value else "no"
     said = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return [f"{place}: {said}" if place else said]
+
+
+def _capped(values: Any) -> list[str]:
+    """A state in lines that a terminal can hold; `--json` has the whole."""
+    lines = _lines(values)
+    shown = [_short(line) for line in lines[:MAX_LINES]]
+    return shown + ([f"and {len(lines) - MAX_LINES:,} more"] if len(lines) > MAX_LINES else [])
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}…"
+
+
+def _reviews(ids: Sequence[int]) -> str:
+    return ", ".join(f"review {each}" for each in ids)
 
 
 def _column(table: Table, name: str) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from graphs import audit, reviews, steps, threads
+from checkpoints.postgres import PostgresSaver
+from graphs import audit, history, reviews, rewinding, steps, threads
 from tests.graphs.conftest import House, until
 from tests.graphs.paying import LIMITS, RULE, paying
 
@@ -183,3 +184,36 @@ async def test_an_owner_that_was_frozen_past_its_lease_wakes_up_and_writes_nothi
             await process.wait()
     assert len(set(effects.read_text().split())) == 1
     assert (await here.values(thread_id))["log"] == ["left yes", "right yes", "paid"]
+
+
+@pytest.mark.parametrize("failpoint", ["rewind.forked", "run.after", "settle.before"])
+async def test_a_worker_killed_while_it_goes_back_makes_one_copy_and_asks_each_question_once(
+    house: Callable[..., House], database_url: str, tmp_path: Path, failpoint: str
+) -> None:
+    effects = tmp_path / "effects"
+    here = house(paying(effects), rules=(RULE,))
+    async with here.working(limits=LIMITS):
+        thread_id = await here.start("paying")
+        await here.until(thread_id, "paused")
+        for review in await here.open_reviews(thread_id):
+            await here.vote(review.id, "yes")
+        await here.until(thread_id, "done")
+    saver = PostgresSaver(here.database)
+    taken = await history.steps_of(here.database, saver, thread_id)
+    async with here.database.transaction() as connection:
+        await rewinding.rewind(
+            connection, thread_id, "1", taken=taken, by="U0OSCAR", confirmed=True, wish=here.wish
+        )
+    await dies(database_url, effects, failpoint)
+    async with here.working(limits=LIMITS):
+        await here.until(thread_id, "paused")
+        again = await here.open_reviews(thread_id)
+        assert sorted(review.node for review in again) == ["left", "right"]
+        assert len(await reviews.list_(here.database, thread_id=thread_id)) == 4
+        for review in again:
+            await here.vote(review.id, "no")
+        await here.until(thread_id, "done")
+    found = await history.steps_of(here.database, saver, thread_id)
+    assert [step.kind for step in found].count("rewind") == 1
+    assert (await here.values(thread_id))["log"] == ["left no", "right no", "paid"]
+    assert len(set(effects.read_text().split())) == 2
