@@ -33,7 +33,7 @@ from langgraph.checkpoint.serde.event_hooks import SerdeEvent, register_serde_ev
 from langgraph.checkpoint.serde.types import INTERRUPT
 from langgraph.types import Interrupt
 
-from checkpoints.errors import BadValue
+from checkpoints.errors import BadValue, UnkeptQuestion
 from checkpoints.text import clean, clean_json
 
 SMALL_CHARACTERS: Final = 64
@@ -200,16 +200,34 @@ def encode_writes(
 
 
 def _packed_questions(serde: SerializerProtocol, asked: Sequence[Interrupt]) -> bytes:
-    """Serialize what `interrupt()` was given; it is never a reason to fail.
+    """Serialize what `interrupt()` was given.
 
-    The node makes its question again when it goes on, so what cannot be stored in it (an object of
-    an unknown class, an integer beyond 64 bits) is stored as its text.
+    The node makes its question again when it goes on, so what cannot be stored in it but can be
+    said in words (an object with a text of its own, an integer beyond 64 bits) is stored as its
+    text. What has no words either (a lock, a connection) would be asked of nobody.
+
+    Raises:
+        UnkeptQuestion
     """
     try:
         return pack(serde, asked, "the question")
     except BadValue:
-        said = [replace(one, value=_storable(serde, one.value, ())) for one in asked]
+        said = [replace(one, value=_in_words(serde, one)) for one in asked]
         return pack(serde, said, "the question")
+
+
+def _in_words(serde: SerializerProtocol, asked: Interrupt) -> Any:
+    try:
+        return _storable(serde, asked.value, ())
+    except _Wordless as wordless:
+        raise UnkeptQuestion(wordless.kind, asked.id) from None
+
+
+class _Wordless(Exception):
+    """A value that can be neither stored nor said."""
+
+    def __init__(self, value: Any) -> None:
+        self.kind = type(value).__name__
 
 
 def _storable(serde: SerializerProtocol, value: Any, inside: tuple[int, ...]) -> Any:
@@ -227,7 +245,10 @@ def _storable(serde: SerializerProtocol, value: Any, inside: tuple[int, ...]) ->
         }
     if isinstance(value, list | tuple | set | frozenset):
         return [_storable(serde, item, within) for item in value]
-    return _words(value)
+    words = _words(value)
+    if words.startswith("<") and words.endswith(">"):  # Python's way to show what has no text
+        raise _Wordless(value)
+    return words
 
 
 def _words(value: Any) -> str:

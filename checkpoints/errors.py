@@ -8,6 +8,7 @@
     ├── LockTimeout            somebody else holds the row for too long: go on without it
     ├── Conflict               a constraint refused the row; ``constraint`` names it
     ├── BadValue               a value the database cannot hold
+    │   └── UnkeptQuestion     what a node asks with can be neither stored nor said
     ├── StaleOwner             a worker that is no longer the owner tried to write
     │   └── NotTheOwner        a program that never was the owner tried to
     ├── LostCheckpoint         stored state names a value that is not there any more
@@ -94,6 +95,18 @@ class BadValue(SaysoError):
 
     def __init__(self, detail: str) -> None:
         super().__init__(f"The value cannot be stored: {detail}.")
+
+
+class UnkeptQuestion(BadValue):
+    """A node asks with a value that can be neither stored nor said; ask with plain values.
+
+    ``kind`` is the name of its type, ``interrupt_id`` the question's.
+    """
+
+    def __init__(self, kind: str, interrupt_id: str) -> None:
+        self.kind = kind
+        self.interrupt_id = interrupt_id
+        super().__init__(f"a question of the type {kind}")
 
 
 class StaleOwner(SaysoError):

@@ -84,6 +84,8 @@ SQL = queries(__file__)
 T = TypeVar("T")
 
 PAGE: Final = 50
+# LangGraph's own name for the task of writes that belong to none.
+NO_TASK: Final = "00000000-0000-0000-0000-000000000000"
 # Shown to people and never handed to a node: a type that may not be loaded does no harm there.
 _FOR_PEOPLE: Final = frozenset({INTERRUPT, ERROR})
 
@@ -222,6 +224,77 @@ class PostgresSaver(BaseCheckpointSaver[Any]):
                 return bool(answers)
 
         return await self._at_home(lambda: self._core.queue.alone([fence.thread_id], work, fence))
+
+    async def forget_error(
+        self, fence: Fence, task_id: str, checkpoint_id: str, *, namespace: str = ""
+    ) -> None:
+        """Undo the error of a task alone, so that it runs again with the answers it has.
+
+        Raises:
+            StaleOwner: the fence does not hold.
+        """
+        key = (fence.thread_id, namespace, checkpoint_id, task_id)
+
+        async def work() -> None:
+            async with self._core.database.transaction() as connection:
+                await hold(connection, fence)
+                await connection.execute(SQL.forget_writes, *key, [ERROR])
+
+        await self._at_home(lambda: self._core.queue.alone([fence.thread_id], work, fence))
+
+    async def failures(
+        self, thread_id: str, tasks: Sequence[tuple[str, str]]
+    ) -> dict[tuple[str, str], dict[str, str]]:
+        """The tasks with an error in the newest checkpoints of the thread and below some tasks.
+
+        Args:
+            tasks: name and id of the tasks of the thread's newest checkpoint to look below.
+
+        Returns:
+            By namespace and checkpoint id: the path of each task by its id.
+        """
+        names, ids = [name for name, _ in tasks], [task_id for _, task_id in tasks]
+        await self.quiet(thread_id)
+
+        async def find() -> dict[tuple[str, str], dict[str, str]]:
+            found: dict[tuple[str, str], dict[str, str]] = {}
+            async with self._core.database.connection() as connection:
+                for row in await connection.fetch(SQL.failures, thread_id, names, ids):
+                    place = found.setdefault((row["namespace"], row["checkpoint_id"]), {})
+                    place[row["task_id"]] = row["task_path"]
+            return found
+
+        return await self._at_home(lambda: self._core.queue.retried(find))
+
+    async def put_update(
+        self,
+        fence: Fence,
+        writes: Sequence[tuple[str, Any]],
+        checkpoint_id: str,
+        *,
+        namespace: str = "",
+    ) -> None:
+        """Put a person's change of the state on a checkpoint, in the place of one before.
+
+        It is stored as LangGraph stores the update of a `Command`, and applied at every load.
+
+        Raises:
+            StaleOwner: the fence does not hold.
+            BadValue: a value cannot be stored.
+        """
+        encoded = encode_writes(
+            self.serde, _config(fence.thread_id, namespace, checkpoint_id), writes, NO_TASK, ""
+        )
+        columns = list(zip(*encoded.rows, strict=True)) or [(), (), ()]
+
+        async def work() -> None:
+            async with self._core.database.transaction() as connection:
+                await hold(connection, fence)
+                key = (fence.thread_id, namespace, checkpoint_id, NO_TASK)
+                await connection.execute(SQL.forget_update, *key)
+                await connection.execute(SQL.put_update, *key, *map(list, columns))
+
+        await self._at_home(lambda: self._core.queue.alone([fence.thread_id], work, fence))
 
     # --- reading ---
 

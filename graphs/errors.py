@@ -9,6 +9,7 @@ SaysoError (checkpoints.errors)
 ├── UnknownReview      no review has that id
 ├── NothingToStart     a trial of a new thread without an input
 ├── NothingToAskAgain  a trial that did not fail at an answer
+├── CodeChanged        the graph is not what it was when the thread paused
 ├── FileRefused        a file of the chat could not be had; ``reason`` is a clause
 └── LoopStuck          a node blocks the loop that all graphs share
 """
@@ -85,6 +86,17 @@ class NothingToAskAgain(SaysoError):
         super().__init__(
             "It did not fail at an answer. Nothing was changed; leave out --ask-again to go on."
         )
+
+
+class CodeChanged(SaysoError):
+    """The code changed so that a kept answer would go to the wrong place; it is not fed.
+
+    ``changes`` are the sentences that say what changed.
+    """
+
+    def __init__(self, changes: tuple[str, ...]) -> None:
+        self.changes = changes
+        super().__init__(" ".join(changes))
 
 
 class FileRefused(SaysoError):

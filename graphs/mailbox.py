@@ -1,11 +1,12 @@
 """The mailbox: the rows that wait to be fed to a thread.
 
-Four kinds: `start` (the first input), `say` (a further turn), `answer` (to a decided review) and
-`retry` (go on without input). The identity column is their order. One owner at a time feeds them,
-the oldest first among those that can be fed now: while a question is open an answer or a retry
-can, a start or a say waits. A say for which the open questions were taken back names them (`over`)
-and is fed although the graph still asks them. `seq` on the lease only says that something is new;
-the rows are the truth, and settle computes from them when the thread is ready again.
+Five kinds: `start` (the first input), `say` (a further turn), `answer` (to a decided review),
+`retry` (go on without input) and `rewind` (go back to a checkpoint first). The identity column is
+their order. One owner at a time feeds them, the oldest first among those that can be fed now: while
+a question is open an answer or a retry can, a start or a say waits. A say for which the open
+questions were taken back names them (`over`) and is fed although the graph still asks them. `seq`
+on the lease only says that something is new; the rows are the truth, and settle computes from them
+when the thread is ready again.
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ from checkpoints.database import Connection, Database, queries
 
 SQL = queries(__file__)
 OVER = "over"
-Kind: TypeAlias = Literal["start", "answer", "say", "retry"]
+Kind: TypeAlias = Literal["start", "answer", "say", "retry", "rewind"]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row that waits; of an answer also the interrupt and the very question it is for."""
+    """One row that waits; of an answer also the interrupt and the very question it is for.
+
+    `fingerprint` is the graph's when its node asked its question number `ordinal`.
+    """
 
     id: int
     kind: Kind
@@ -35,6 +39,9 @@ class Row:
     answer: str | None
     due_at: datetime
     question_hash: str | None = None
+    node: str = ""
+    ordinal: int = 0
+    fingerprint: Any = None
 
     @property
     def run_id(self) -> str:

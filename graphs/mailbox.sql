@@ -16,7 +16,8 @@ where thread_id = $1
 -- name: waiting
 -- The rows that wait and are due, oldest first.
 select
-  m.id, m.kind, m.body, m.review_id, r.interrupt_id, r.hash as question_hash, m.answer, m.due_at
+  m.id, m.kind, m.body, m.review_id, r.interrupt_id, r.hash as question_hash, m.answer, m.due_at,
+  coalesce(r.node, '') as node, coalesce(r.ordinal, 0) as ordinal, r.fingerprint
 from sayso.mailbox as m
 left join sayso.reviews as r on r.id = m.review_id
 where m.thread_id = $1

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from checkpoints import leases
@@ -43,7 +43,7 @@ class IntakeFailed(SaysoError):
 
 @dataclass(frozen=True)
 class Prepared:
-    """What a play needs of the rows."""
+    """What a play needs of the rows; `stopped` are the breakpoints whose review is open."""
 
     thread: Thread
     rows: tuple[Row, ...]
@@ -51,6 +51,7 @@ class Prepared:
     values: Mapping[int, Any]
     turns: Mapping[int, Message]
     decisions: Mapping[str, Any]
+    stopped: frozenset[str]
 
 
 async def prepare(
@@ -84,7 +85,9 @@ async def prepare(
             turns[row.id] = await _with_documents(database, lease, thread.id, row, fetch)
     async with database.connection() as connection:
         decisions = await _decisions(connection, thread)
-    return Prepared(thread, rows, stored, values, turns, decisions)
+        open_stops = await connection.fetch(settling.SQL.open_stops, thread.id)
+    stopped = frozenset(row["interrupt_id"] for row in open_stops)
+    return Prepared(thread, rows, stored, values, turns, decisions, stopped)
 
 
 async def take_in(side: Side, loaded: LoadedGraph, given: Row | Message) -> Taken:
@@ -128,7 +131,8 @@ async def _take_in(
 ) -> tuple[tuple[str, bytes], Thread]:
     given: Row | Message = row
     if "message" in row.body:
-        given = await _with_documents(database, lease, thread.id, row, fetch)
+        message = await _with_documents(database, lease, thread.id, row, fetch)
+        given = _naming_documents(row, message) if "input" in row.body else message
     try:
         kind, body, named = await take_in_there(given)
     except InputRefused as error:
@@ -195,6 +199,14 @@ async def _with_documents(
     if not message.files:
         return message
     return await documents.take(database, lease.fence, thread_id, message, fetch)
+
+
+def _naming_documents(row: Row, message: Message) -> Row:
+    """The row with an input that names the documents of the message that it was made of."""
+    value = json.loads(row.body["input"])
+    if isinstance(value, dict) and isinstance(value.get(inputs.DOCUMENTS), list):
+        value[inputs.DOCUMENTS] += message.document_ids()
+    return replace(row, body={**row.body, "input": json.dumps(value)})
 
 
 async def _stored_input(database: Database, thread_id: str) -> tuple[str, bytes] | None:

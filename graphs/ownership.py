@@ -8,6 +8,7 @@ What ends a play, and what is done then:
     the database was away                  handed back for a little later; if even that fails, the
                                            lease runs out and the next owner reads the state
     its state cannot be read as written    held, and the operators are told
+    the code asks otherwise than before    held with what changed; the answer is kept
     it crashed its workers five times      parked, and the operators are told
     a mistake of ours raised something     handed back for later and counted as a crash; at the
                                            fifth in a row held, and the operators are told
@@ -36,6 +37,7 @@ from checkpoints.errors import (
 from checkpoints.failpoints import reached
 from checkpoints.leases import Lease
 from graphs import orders, settling, threads
+from graphs.errors import CodeChanged
 from graphs.feeding import Plan
 from graphs.loops import Cut, GraphLoop, Job
 from graphs.plays import Order, Played, Side, play
@@ -132,10 +134,10 @@ class Owner:
             await self._advance(run)
         except StaleOwner:
             logger.info("thread.lost")
-        except (BlockedType, LostCheckpoint) as unreadable:
-            logger.error("thread.held", why=str(unreadable))
+        except (BlockedType, LostCheckpoint, CodeChanged) as wrong:
+            logger.error("thread.held", why=str(wrong))
             on = f"`sayso threads retry {lease.thread_id}` lets the thread go on."
-            await self._aside(run, "held", f"{unreadable} {on}")
+            await self._aside(run, "held", f"{wrong} {on}")
         except Cut:
             await self._hand_back(run, 0.0)
         except (DatabaseAway, LockTimeout) as error:
@@ -197,6 +199,7 @@ class Owner:
             values=prepared.values,
             turns=prepared.turns,
             decisions=prepared.decisions,
+            stopped=prepared.stopped,
             control=run.control,
             tell=lambda told: _safely(engine, telling.hear, told),
         )

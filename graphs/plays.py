@@ -6,110 +6,45 @@ already bytes and safe JSON, an error is already words, so nothing of the graph'
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias, cast
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.errors import GraphDrained, is_invalid_resume
-from langgraph.runtime import RunControl
-from langgraph.types import Command, StateSnapshot
+from langgraph.errors import GraphDrained
+from langgraph.types import StateSnapshot
 
-from checkpoints import leases
-from checkpoints.database import Database
-from checkpoints.errors import (
-    BlockedType,
-    DatabaseAway,
-    LockTimeout,
-    LostCheckpoint,
-    SaysoError,
-    StaleOwner,
-)
+from checkpoints.errors import SaysoError
 from checkpoints.failpoints import reached
 from checkpoints.postgres import PostgresSaver
 from checkpoints.text import clean
-from graphs import documents, routings
-from graphs.feeding import Plan, plan, resume_map
+from graphs import contexts, fingerprints, repairs, stops, tools
+from graphs.errors import CodeChanged
+from graphs.feeding import Plan, State, plan, said, values
+from graphs.forks import KIND as REWIND
+from graphs.forks import EditRefused, NotForked, fork
 from graphs.mailbox import Row
-from graphs.messages import Message
-from graphs.registry import Graph, LoadedGraph
+from graphs.registry import Graph
 from graphs.reviews import Asked
+from graphs.running import STRICT_RESUME as STRICT_RESUME
+from graphs.running import MakeSaver as MakeSaver
+from graphs.running import Order as Order
+from graphs.running import Side as Side
+from graphs.running import bound, configured, reading, run
+from graphs.running import open_side as open_side
 from graphs.states import (
     MAX_ERROR_CHARACTERS,
     Broke,
     asked_of,
-    causes,
-    lend,
     outcome_of,
-    read,
-    stopped,
+    state_of,
     stored_error,
 )
-from graphs.steps import Told
-from graphs.threads import Thread
-from memory.store import CustomerStore
+from graphs.stops import Misfit, Stop
 
-STRICT_RESUME: Final = "__pregel_strict_resume"
-DECISIONS: Final = "sayso"
-
-MakeSaver: TypeAlias = Callable[[Database], BaseCheckpointSaver[Any]]
-Refused: TypeAlias = Callable[[leases.Fence, SaysoError | None], None]
-"""A write under this fence failed, and why; called on the graphs' loop."""
-
-
-@dataclass(frozen=True)
-class Side:
-    """What lives on the graphs' loop, and is opened there."""
-
-    database: Database
-    saver: BaseCheckpointSaver[Any]
-    store: CustomerStore
-
-
-@asynccontextmanager
-async def open_side(
-    url: str, make_saver: MakeSaver, refused: Refused, *, size: int, statement_cache: int
-) -> AsyncIterator[Side]:
-    """Open the pool, saver and store that graphs use; the last writes land before it closes."""
-    # A node that blocks the loop must not hold a lock for as long: the server ends it.
-    async with Database.open(
-        url,
-        size=size,
-        name="sayso graphs",
-        idle_in_transaction_seconds=0.5,
-        statement_cache=statement_cache,
-    ) as database:
-        saver = make_saver(database)
-        if isinstance(saver, PostgresSaver):
-            saver.refused = lambda fence: refused(fence, saver.failure(fence))
-        try:
-            yield Side(database, saver, CustomerStore(database))
-        finally:
-            if isinstance(saver, PostgresSaver):
-                await saver.drain()
-
-
-@dataclass(frozen=True)
-class Order:
-    """What the engine wants played.
-
-    `values` are the answers by row id, `turns` the messages of say rows with their documents.
-    """
-
-    thread: Thread
-    loaded: LoadedGraph
-    fence: leases.Fence
-    rows: tuple[Row, ...]
-    input: tuple[str, bytes] | None
-    values: Mapping[int, Any]
-    turns: Mapping[int, Message]
-    decisions: Mapping[str, Any]
-    control: RunControl
-    tell: Callable[[Told], None]
+NOT_UNDERSTOOD: Final = "Choose continue, change values or stop."
+ASKED_AGAIN: Final = "It is asked again."
+UNFIT_CONTEXT: Final = "UnfitContext"
 
 
 @dataclass(frozen=True)
@@ -117,6 +52,7 @@ class Played:
     """Where the thread rests after the play.
 
     `drained` means that it stopped half way because it was asked to: nothing is settled then.
+    `again` are the interrupts that are asked again, each with what was wrong with its answer.
     """
 
     plan: Plan
@@ -127,11 +63,12 @@ class Played:
     outcome: str | None = None
     checkpoints: Mapping[int, str] = field(default_factory=dict)
     drained: bool = False
+    again: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def ran(self) -> bool:
         """Whether anything was run at all."""
-        return self.plan.do != "settle"
+        return self.plan.do not in ("settle", "stop", "ask_again")
 
     @property
     def finished(self) -> bool:
@@ -142,60 +79,258 @@ class Played:
 async def play(side: Side, order: Order) -> Played:
     """Play the thread once.
 
-    1. Read the state; the owner before may have died anywhere.
-    2. Decide what to feed.
-    3. Run until the graph rests, fails, or is asked to stop.
-    4. Read the state again and say where it rests.
+    1. Go back to an earlier step first, where a rewind waits.
+    2. Read the state; the owner before may have died anywhere.
+    3. Decide what to feed, and whether the code still is what it was when the question was asked.
+    4. Write what a person changed at a static breakpoint.
+    5. Run until the graph rests, fails, or is asked to stop.
+    6. Take back an answer that its node could not use.
+    7. Read the state again and say where it rests.
 
     Raises:
         StaleOwner: somebody else owns the thread.
         BlockedType, LostCheckpoint: its state cannot be read as it was written; it has to be held.
+        CodeChanged: an answer would go to the wrong place; it has to be held.
         DatabaseAway, LockTimeout: the house failed and not the graph; hand the thread back.
     """
     try:
-        return await _play(side, order)
+        gone = await _fork(side, order)
+        rows = tuple(row for row in order.rows if row.id not in gone)
+        played = await _Play(side, replace(order, rows=rows)).through()
+        return replace(played, plan=replace(played.plan, taken=(*played.plan.taken, *gone)))
     except _StateRefused as refused:
         thread = order.thread
         broke = Broke(", ".join(thread.next) or "input", refused.type, refused.message, True)
         return Played(Plan("input"), head=thread.head, next=thread.next, broke=broke)
 
 
-async def _play(side: Side, order: Order) -> Played:
-    config = _config(side, order)
-    graph = _bound(side, order)
-    seen = await _state(graph, config)
-    broke = stored_error(seen)
-    hashes = {asked.interrupt_id: asked.hash for asked in asked_of(seen, side.saver.serde)}
-    rows = [row for row in order.rows if _is_for(row, hashes)]
-    planned = plan(await read(graph, config, seen), rows)
-    checkpoints: dict[int, str] = {}
-    drained = False
-    before = seen.values if planned.do == "answers" else None
-    if planned.do != "settle":
-        broke = None
+@dataclass(frozen=True)
+class _View:
+    """The state as it stands, and everything that it asks."""
+
+    seen: StateSnapshot
+    stops: tuple[Stop, ...]
+    asked: tuple[Asked, ...]
+
+    @property
+    def state(self) -> State:
+        return state_of(self.seen, self.stops)
+
+    @property
+    def head(self) -> str | None:
+        if not self.seen.created_at:
+            return None
+        found: str | None = self.seen.config.get("configurable", {}).get("checkpoint_id")
+        return found
+
+
+class _Play:
+    """One play, from the state that it finds to the state that it leaves."""
+
+    def __init__(self, side: Side, order: Order) -> None:
+        self._side = side
+        self._order = order
+        self._graph = bound(side, order)
+        self._config = reading(configured(side, order))
+        self._checkpoints: dict[int, str] = {}
+
+    async def through(self) -> Played:
+        found = await self._look()
+        before = found.seen.values
+        planned = self._plan(found)
+        if self._asks_anew(planned):
+            planned, found, ended = await self._asked_anew(planned, found)
+            if ended is not None:
+                return ended
+        again = {str(row.interrupt_id): NOT_UNDERSTOOD for row in planned.refused}
+        again |= await self._change(planned, found)
+        if again:
+            planned = Plan(
+                "settle", fed=planned.fed if planned.refused else (), taken=planned.taken
+            )
+        if planned.do in ("settle", "stop"):
+            # Beside a stop a failed step is tried again by whoever lets the stop go on.
+            dropped = planned.do == "settle" and bool(found.stops and planned.fed)
+            broke = None if dropped else stored_error(found.seen)
+            return self._rest(planned, found, broke, again=again)
+        if planned.do == "ask_again":
+            return await self._ask_again(planned, found)
+        drained, broke = await self._run(planned)
+        found = await self._look()
+        if broke is not None and broke.type == UNFIT_CONTEXT:
+            planned = replace(planned, fed=())  # nothing of it was fed
+        if broke is not None and broke.rejected is not None:
+            again, found, broke = await self._repair(planned, found, broke)
+        fed_before = before if planned.do == "answers" else None
+        return self._rest(planned, found, broke, again=again, drained=drained, before=fed_before)
+
+    async def _look(self) -> _View:
+        seen = await _state(self._graph, self._config)
+        here = await stops.stops_of(self._graph, seen)
+        if not here and not seen.interrupts and seen.next and seen.created_at:
+            hidden = stops.unseen(self._graph, seen)
+            known = {row.interrupt_id for row in self._order.rows} | self._order.stopped
+            here = [hidden] if hidden.id in known else []
+        asked = (*asked_of(seen, self._side.saver.serde), *(stop.asked for stop in here))
+        return _View(seen, tuple(here), asked)
+
+    def _plan(self, found: _View) -> Plan:
+        hashes = {asked.interrupt_id: asked.hash for asked in found.asked}
+        # What was changed for an answer is no longer what the answer was given for.
+        hashes = {
+            interrupt_id: hashed
+            for interrupt_id, hashed in hashes.items()
+            if not any(stop.id == interrupt_id and stop.update for stop in found.stops)
+        }
+        return plan(found.state, [row for row in self._order.rows if _is_for(row, hashes)])
+
+    # The code that asked, and the code that is to be answered
+
+    def _asks_anew(self, planned: Plan) -> bool:
+        """Whether the code of now has to ask before an answer is fed to it.
+
+        Raises:
+            CodeChanged
+        """
+        blocking: dict[str, None] = {}
+        anew = False
+        for row in (*planned.answers, *planned.passes):
+            now = fingerprints.changes(row.fingerprint, self._order.loaded, row.node, row.ordinal)
+            blocking |= dict.fromkeys(now.blocking)
+            anew = anew or (now.asks_anew and row in planned.answers)
+        if blocking:
+            raise CodeChanged(tuple(blocking))
+        return anew
+
+    async def _asked_anew(self, planned: Plan, found: _View) -> tuple[Plan, _View, Played | None]:
+        """Run without the answers, so that the code of now asks, and plan again."""
+        if planned.passes:  # a run without input would pass the stops
+            return planned, found, None
+        asking = Plan("go_on", taken=planned.taken, run_id=planned.run_id)
+        drained, broke = await self._run(asking)
+        found = await self._look()
+        if drained or broke is not None:
+            return planned, found, self._rest(asking, found, broke, drained=drained)
+        again = self._plan(found)
+        if again.do != "answers":
+            return again, found, self._rest(replace(asking, taken=again.taken), found, None)
+        return again, found, None
+
+    # Static breakpoints
+
+    async def _change(self, planned: Plan, found: _View) -> dict[str, str]:
+        """Write what people changed; nothing of it where one value does not fit."""
+        misfits: dict[str, str] = {}
+        wanted: list[tuple[Stop, stops.Writes]] = []
+        here = {stop.id: stop for stop in found.stops}
+        for row in planned.passes:
+            stop = here[str(row.interrupt_id)]
+            written = stop.update and row.question_hash != stop.asked.hash
+            if written or said(row) != "change":
+                continue
+            writes = stops.changes(stop, values(row))
+            if isinstance(writes, Misfit):
+                misfits[stop.id] = writes.problem
+            elif writes:
+                wanted.append((stop, writes))
+        if misfits:
+            return misfits
+        for stop, writes in wanted:
+            reached("change.before")
+            await stops.write(self._graph, stop, writes, self._order.fence)
+            reached("change.after")
+        return {}
+
+    # Answers that a node could not use
+
+    async def _repair(
+        self, planned: Plan, found: _View, broke: Broke
+    ) -> tuple[dict[str, str], _View, Broke | None]:
+        """Take the refused answer back; where there is none it was a failure like any other."""
+        stored = broke.rejected == "decisions" or planned.do != "answers"
+        asked = await self._take_back(found, stored=stored)
+        if not asked:
+            return {}, found, replace(broke, rejected=None)
+        found = await self._look()
+        again = dict.fromkeys(asked & found.state.pending, broke.message)
+        return again, found, stored_error(found.seen)
+
+    async def _ask_again(self, planned: Plan, found: _View) -> Played:
+        """Drop the answer that a person does not want to stand."""
+        broke = stored_error(found.seen)
+        asked: frozenset[str] = frozenset()
+        if broke is not None:
+            asked = await self._take_back(found, meant=planned.again)
+            found = await self._look()
+        # Where the owner died between that and the settle it was taken back before.
+        asked = (planned.again or asked) & found.state.pending
+        if found.state.failed or not asked:
+            return self._rest(planned, found, stored_error(found.seen))
+        problem = broke.message if broke is not None else ASKED_AGAIN
+        return self._rest(planned, found, None, again=dict.fromkeys(asked, problem))
+
+    async def _take_back(
+        self, found: _View, *, stored: bool = True, meant: frozenset[str] = frozenset()
+    ) -> frozenset[str]:
+        saver, order = self._graph.checkpointer, self._order
+        if not isinstance(saver, PostgresSaver):
+            return frozenset()
+        failed = await repairs.failed_tasks(saver, order.thread.id, found.seen)
+        failed.sort(key=lambda each: bool(meant) and not meant & {*each.asked})
+        reached("repair.before")
+        asked = await repairs.take_back(saver, order.fence, failed, stored=stored)
+        reached("repair.after")
+        return asked
+
+    # Running and resting
+
+    async def _run(self, planned: Plan) -> tuple[bool, Broke | None]:
+        """Whether it was drained, and why it broke where it did."""
+        loaded = self._order.loaded
+        given = contexts.merged(loaded, self._order.thread.context)
+        if (problem := contexts.problem(loaded.graph, given)) is not None:
+            return False, Broke("context", UNFIT_CONTEXT, problem, permanent=True)
         reached("run.before")
         try:
-            broke = await _run(graph, config, side, order, planned, checkpoints)
+            broke = await run(self._graph, self._side, self._order, planned, self._checkpoints)
         except GraphDrained:
-            drained = True
+            return True, None
         reached("run.after")
-        seen = await _state(graph, _reading(config))
-    asked = tuple(asked_of(seen, side.saver.serde))
-    head = seen.config.get("configurable", {}).get("checkpoint_id") if seen.created_at else None
-    if not (asked or broke or drained) and seen.next and head is not None:
-        asked = (stopped(seen, head, graph),)
-    return Played(
-        plan=planned,
-        asked=asked,
-        head=head,
-        next=tuple(seen.next),
-        broke=broke,
-        outcome=None
-        if (asked or broke or seen.next)
-        else outcome_of(order.loaded, seen.values, before),
-        checkpoints=checkpoints,
-        drained=drained,
-    )
+        return False, broke
+
+    def _rest(
+        self,
+        planned: Plan,
+        found: _View,
+        broke: Broke | None,
+        *,
+        again: Mapping[str, str] | None = None,
+        drained: bool = False,
+        before: Any = None,
+    ) -> Played:
+        loaded, seen, asked = self._order.loaded, found.seen, found.asked
+        if not (asked or broke or drained) and seen.next and found.head is not None:
+            asked = (stops.unseen(self._graph, seen).asked,)
+        rests = not (asked or broke or seen.next)
+        kept = [
+            replace(
+                one,
+                fingerprint=fingerprints.of_pause(loaded, one.node, one.ordinal),
+                schemas=tools.schemas(loaded.graph) if one.asking.actions else {},
+            )
+            for one in asked
+        ]
+        return Played(
+            plan=planned,
+            asked=tuple(kept),
+            head=found.head,
+            next=tuple(seen.next),
+            broke=broke,
+            outcome=outcome_of(loaded, seen.values, before) if rests else None,
+            checkpoints=self._checkpoints,
+            drained=drained,
+            again=again or {},
+        )
 
 
 class _StateRefused(Exception):
@@ -207,6 +342,16 @@ class _StateRefused(Exception):
         super().__init__(self.message)
 
 
+async def _fork(side: Side, order: Order) -> frozenset[int]:
+    """Go back where a rewind waits; returns the rows that went with what ran before."""
+    if not any(row.kind == REWIND for row in order.rows):
+        return frozenset()
+    try:
+        return await fork(bound(side, order), configured(side, order), order.rows)
+    except (EditRefused, NotForked) as error:
+        raise _StateRefused(error) from error
+
+
 async def _state(graph: Graph, config: RunnableConfig) -> StateSnapshot:
     """The state; LangGraph makes the next nodes' models of it even to show it."""
     try:
@@ -215,144 +360,6 @@ async def _state(graph: Graph, config: RunnableConfig) -> StateSnapshot:
         raise
     except Exception as error:
         raise _StateRefused(error) from error
-
-
-async def _run(
-    graph: Graph,
-    config: RunnableConfig,
-    side: Side,
-    order: Order,
-    planned: Plan,
-    checkpoints: dict[int, str],
-) -> Broke | None:
-    heard = _Heard(checkpoints)
-    try:
-        if planned.do == "answers":
-            config["configurable"][STRICT_RESUME] = True
-        if planned.run_id is not None:
-            config["metadata"] = {"run_id": planned.run_id}
-        stream = graph.astream(
-            _input(side, order, planned),
-            config,
-            stream_mode=["tasks", "checkpoints"],
-            version="v2",
-            subgraphs=True,
-            durability="sync",
-            control=order.control,
-        )
-        async with contextlib.aclosing(cast(Any, stream)) as parts:
-            async for part in parts:
-                heard.listen(cast(Mapping[str, Any], part), order.tell)
-    except GraphDrained:
-        raise
-    except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            raise  # we asked for it
-        return Broke(heard.culprit(), "CancelledError", "the step was cancelled from within")
-    except (SystemExit, KeyboardInterrupt) as ended:
-        return Broke(heard.culprit(), type(ended).__name__, "the step tried to end the process")
-    except Exception as error:
-        for cause in causes(error):
-            if isinstance(cause, StaleOwner | BlockedType | LostCheckpoint):
-                raise cause from error
-        if isinstance(error, DatabaseAway | LockTimeout):
-            raise
-        return Broke(
-            node=heard.culprit(),
-            type=type(error).__name__,
-            message=clean(str(error))[:MAX_ERROR_CHARACTERS] or type(error).__name__,
-            permanent=getattr(error, "permanent", False) is True,
-            rejected=any(is_invalid_resume(each) for each in causes(error)),
-        )
-    return None
-
-
-def _input(side: Side, order: Order, planned: Plan) -> Any:
-    if planned.do == "answers":
-        return Command(resume=resume_map(planned, order.values))
-    if planned.do == "go_on" or planned.row is None:
-        return None
-    if planned.row.kind == "start":
-        assert order.input is not None  # noqa: S101  the engine took it in before
-        return side.saver.serde.loads_typed(order.input)
-    value, _ = order.loaded.intake(order.turns[planned.row.id])
-    return value
-
-
-def _bound(side: Side, order: Order) -> Graph:
-    """The graph with our saver and the thread's own store in it."""
-    saver = side.saver
-    if isinstance(saver, PostgresSaver):
-        saver = saver.with_types(order.loaded.spec.types).refusing_blocked()
-    return lend(order.loaded.graph, saver, _store(side, order))
-
-
-def _config(side: Side, order: Order) -> RunnableConfig:
-    """The run's configuration; what is ours comes last, so that nothing given can stand for it."""
-    given = {**order.loaded.spec.config, **order.thread.configurable}
-    return RunnableConfig(
-        configurable={
-            **{key: value for key, value in given.items() if not key.startswith("__")},
-            "thread_id": order.thread.id,
-            leases.FENCE: order.fence,
-            DECISIONS: dict(order.decisions),
-            documents.KEY: documents.Documents(side.database, order.thread.id),
-        },
-        callbacks=[routings.Recorder(side.database, order.thread.id, order.loaded.graph)],
-    )
-
-
-def _reading(config: RunnableConfig) -> RunnableConfig:
-    return RunnableConfig(configurable=config["configurable"])
-
-
-def _store(side: Side, order: Order) -> Any:
-    thread = order.thread
-    if thread.customer_id is not None:
-        return side.store.rooted(("customers", thread.customer_id), fence=order.fence)
-    return side.store.rooted(("graphs", thread.graph), fence=order.fence)
-
-
-@dataclass
-class _Heard:
-    """What the stream said so far; `step` are the nodes of the step that runs."""
-
-    checkpoints: dict[int, str]
-    step: list[str] = field(default_factory=list)
-    failed: list[str] = field(default_factory=list)
-
-    def listen(self, part: Mapping[str, Any], tell: Callable[[Told], None]) -> None:
-        """Take one part of the stream and tell what it says of a step."""
-        data = part["data"]
-        if part["type"] == "checkpoints":
-            if not part["ns"]:
-                self._checkpoint(data)
-            return
-        name = str(data["name"])
-        if name.startswith("__"):
-            return
-        path = "/".join((*(str(each).split(":")[0] for each in part["ns"]), name))
-        if "triggers" in data:
-            self.step.append(path)
-            tell(Told(data["id"], path, "running"))
-        elif data.get("error") is not None:
-            self.failed.append(path)
-            why = clean(str(data["error"]))[:MAX_ERROR_CHARACTERS]
-            tell(Told(data["id"], path, "failed", why))
-        else:
-            tell(Told(data["id"], path, "waiting" if data.get("interrupts") else "done"))
-
-    def culprit(self) -> str:
-        """The node that failed; what fails outside of one is told of the step that ran."""
-        return self.failed[0] if self.failed else ", ".join(self.step)[:200]
-
-    def _checkpoint(self, data: Mapping[str, Any]) -> None:
-        self.step.clear()
-        found = (data.get("config") or {}).get("configurable", {}).get("checkpoint_id")
-        step = (data.get("metadata") or {}).get("step")
-        if found is not None and step is not None:
-            self.checkpoints[int(step)] = str(found)
 
 
 def _is_for(row: Row, hashes: Mapping[str, str]) -> bool:

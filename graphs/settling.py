@@ -12,6 +12,7 @@ fail: questions arrive as bytes and safe JSON.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -22,14 +23,18 @@ from checkpoints import leases
 from checkpoints.database import Connection, queries
 from checkpoints.leases import Lease
 from graphs import audit, mailbox, ports, reviews, routings, steps
+from graphs.actions import Action
 from graphs.plays import Played
-from graphs.policy import Policy
+from graphs.policy import Policy, RuleFailed
 from graphs.ports import Wish
 from graphs.registry import LoadedGraph
+from graphs.reviews import Asked
+from graphs.specs import Rule
 from graphs.states import Broke
 from graphs.threads import Thread
 
 SQL = queries(__file__)
+NOT_FITTING = "the answer did not fit"
 
 
 @dataclass(frozen=True)
@@ -56,10 +61,11 @@ async def settle(
 
     1. Hold the lease; whoever lost it writes nothing.
     2. Consume what was fed or had been taken.
-    3. Set aside answers that a node did not take, put the pending questions, withdraw the gone.
-    4. The head, the error with its next attempt, the outcome.
-    5. Audit, wishes.
-    6. Release, ready again when the next row can be fed.
+    3. Where a person stopped it, end it, and no more.
+    4. Set aside answers that a node could not use, put the pending questions, withdraw the gone.
+    5. The head, the error with its next attempt, the outcome.
+    6. Audit, wishes.
+    7. Release, ready again when the next row can be fed.
 
     Raises:
         StaleOwner: nothing was written.
@@ -70,12 +76,16 @@ async def settle(
     if row["mark"] == "cancelled":  # an intervention cut in; it has written everything
         await leases.release(connection, lease.fence, seq=lease.seq)
         return Rest("cancelled", (), (), None)
-    kept = await _not_taken(connection, thread, played)
+    if played.plan.do == "stop":
+        await _stop(connection, thread, loaded, played, wish)
+        await leases.release(connection, lease.fence, seq=lease.seq)
+        return Rest("cancelled", (), (), None)
+    kept, again = await _not_taken(connection, thread, played)
     fed = [row_id for row_id in played.plan.fed if row_id not in kept]
     await mailbox.consume(connection, [*fed, *played.plan.taken])
     if played.ran:
         await mailbox.consume_retries(connection, thread.id)
-    opened, revised = await _put(connection, thread, loaded, played, policy)
+    opened, revised = await _put(connection, thread, loaded, played, policy, again)
     pending = [asked.interrupt_id for asked in played.asked]
     gone = await reviews.withdraw_gone(
         connection, thread.id, pending, because="the request moved on"
@@ -150,27 +160,69 @@ async def hand_back(
     )
 
 
-async def _not_taken(connection: Connection, thread: Thread, played: Played) -> set[int]:
-    """The fed answers whose interrupts are pending still, and that have to be fed again.
+async def _stop(
+    connection: Connection, thread: Thread, loaded: LoadedGraph, played: Played, wish: Wish
+) -> None:
+    """End the thread before a step, by whoever decided that at its breakpoint; nothing runs."""
+    row = played.plan.row
+    assert row is not None  # noqa: S101  the plan says so
+    assert row.review_id is not None  # noqa: S101  the table says so
+    stopped = await reviews.get(connection, row.review_id)
+    by = stopped.items[0].decided_by
+    reason = f"stopped before {loaded.spec.label(stopped.node)}"
+    await connection.execute(
+        SQL.rest, thread.id, played.head, list(played.next), None, None, "cancelled", reason
+    )
+    await mailbox.consume_all(connection, thread.id)
+    withdrawn = await reviews.withdraw_all(connection, thread.id, because=reason)
+    await steps.close(connection, thread.id)
+    await audit.record(
+        connection, "thread.stopped", actor=by or audit.SYSTEM, thread_id=thread.id,
+        review_id=row.review_id,
+        detail={
+            "reason": reason, "node": stopped.node, "head": played.head, "withdrew": withdrawn,
+        },
+    )  # fmt: skip
+    await _wishes(connection, thread, "cancelled", [], wish)
+
+
+async def _not_taken(
+    connection: Connection, thread: Thread, played: Played
+) -> tuple[set[int], dict[str, Any]]:
+    """The fed answers that have to be fed again, and those that have to be given anew.
 
     A node takes its answer when it comes to its `interrupt()`. If the run broke before, the answer
-    waits for the next attempt. If the node refused it, it is set aside and asked anew.
+    waits for the next attempt. If the node could not use it, its review is set aside and the
+    question is put again, with the answer and what was wrong with it.
     """
     pending = {asked.interrupt_id for asked in played.asked}
-    if played.plan.do != "answers" or not pending:
-        return set()
-    rows = await connection.fetch(SQL.reviews_of, list(played.plan.fed))
-    left = [row for row in rows if row["interrupt_id"] in pending]
-    broke = played.broke
-    if broke is not None and not broke.rejected:
-        return {row["id"] for row in left}
-    for row in left:
-        await reviews.set_aside(connection, row["review_id"], because="the answer did not fit")
+    wrong = {each: why for each, why in played.again.items() if each in pending}
+    kept: set[int] = set()
+    if played.plan.do == "answers":
+        left = await connection.fetch(SQL.reviews_of, list(played.plan.fed))
+        waiting = [row for row in left if row["interrupt_id"] in pending - wrong.keys()]
+        if played.broke is not None or wrong:
+            kept = {row["id"] for row in waiting}
+        else:
+            wrong |= {row["interrupt_id"]: NOT_FITTING for row in waiting}
+    again: dict[str, Any] = {}
+    for interrupt_id, why in wrong.items():
+        row = await connection.fetchrow(SQL.decided_of, thread.id, interrupt_id)
+        if row is None:
+            continue
+        await reviews.set_aside(connection, row["id"], because=NOT_FITTING)
+        await mailbox.consume_answer(connection, row["id"])
         await audit.record(
-            connection, "review.set_aside", thread_id=thread.id, review_id=row["review_id"],
-            detail={"why": broke.message if broke is not None else ""},
+            connection, "review.set_aside", thread_id=thread.id, review_id=row["id"],
+            detail={"why": why},
         )  # fmt: skip
-    return set()
+        again[interrupt_id] = {
+            "by": row["decided_by"],
+            "by_name": row["decided_by_name"],
+            "answer": json.loads(row["answer"]) if row["answer"] is not None else None,
+            "problem": why,
+        }
+    return kept, again
 
 
 async def _put(
@@ -179,6 +231,7 @@ async def _put(
     loaded: LoadedGraph,
     played: Played,
     policy: Policy,
+    again: Mapping[str, Any],
 ) -> tuple[list[int], list[int]]:
     opened: list[int] = []
     revised: list[int] = []
@@ -188,11 +241,13 @@ async def _put(
         if asked.interrupt_id in taken_back:
             continue
         # Words of the requester are never read as a verdict on an action or a stop.
+        untold: list[str] = []
         free = asked.asking.form == "free"
         audience = loaded.audience(asked.node) if free else "reviewers"
         put = await reviews.put(
             connection, thread_id=thread.id, graph=thread.graph, asked=asked, audience=audience,
-            rule_for=partial(policy.rule_for, thread.graph, asked.node),
+            rule_for=partial(_rule_for, policy, thread, asked, untold),
+            again=again.get(asked.interrupt_id),
         )  # fmt: skip
         if put is None:
             continue
@@ -200,19 +255,22 @@ async def _put(
             await mailbox.consume_answer(connection, put.replaced)
         if put.created:
             opened.append(put.review_id)
-            items = (await reviews.get(connection, put.review_id)).items
+            items = await connection.fetch(SQL.rules_of, put.review_id)
             await audit.record(
                 connection, "review.opened", thread_id=thread.id, review_id=put.review_id,
                 detail={
                     "node": asked.node, "audience": audience, "hash": asked.hash,
                     "checkpoint": asked.checkpoint_id,
-                    "rules": [
-                        item.rule.model_dump(mode="json") if item.rule else None for item in items
-                    ],
-                    "tools": [item.tool for item in items if item.tool is not None],
-                    "replaced": put.replaced,
+                    "rules": [item["rule"] for item in items],
+                    "tools": [item["tool"] for item in items if item["tool"] is not None],
+                    "replaced": put.replaced, "again": asked.interrupt_id in again,
                 },
             )  # fmt: skip
+            if untold:
+                await audit.record(
+                    connection, "rule.failed", thread_id=thread.id, review_id=put.review_id,
+                    detail={"why": list(dict.fromkeys(untold))},
+                )  # fmt: skip
         elif put.revised:
             revised.append(put.review_id)
             await audit.record(
@@ -222,12 +280,33 @@ async def _put(
     return opened, revised
 
 
+def _rule_for(
+    policy: Policy, thread: Thread, asked: Asked, untold: list[str], action: Action | None
+) -> Rule | None:
+    """The rule for one action; None, and why in `untold`, where a condition could not be told."""
+    customer = (
+        {"id": thread.customer_id, "name": thread.customer_name} if thread.customer_id else None
+    )
+    facts = {
+        "question": action.arguments if action is not None else asked.question,
+        "thread": {"id": thread.id, "number": thread.number, "graph": thread.graph},
+        "requester": thread.requester,
+        "customer": customer,
+    }
+    tool = action.tool if action is not None else None
+    try:
+        return policy.rule_for(thread.graph, asked.node, tool, facts)
+    except RuleFailed as failed:
+        untold.append(str(failed))
+        return None
+
+
 async def _mark(
     connection: Connection, row: Mapping[str, Any], loaded: LoadedGraph, played: Played
 ) -> tuple[str | None, dict[str, Any] | None]:
     """The mark and the stored error; a failure that may be tried again gets its next attempt."""
     broke = played.broke
-    if broke is None or broke.rejected:
+    if broke is None:
         return ("done" if played.finished else None), None
     if not played.ran and row["error"] is not None and row["head"] == played.head:
         return row["mark"], row["error"]  # the same failure, settled before
@@ -281,14 +360,15 @@ async def _wishes(
     for review_id, audience in await reviews.shown_of_thread(connection, thread.id):
         await wish(connection, _kind(audience), str(review_id))
     await wish(connection, ports.PROGRESS, thread.id)
-    if mark in ("done", "failed"):
+    if mark in ("done", "failed", "cancelled"):
         await wish(connection, ports.OUTCOME, thread.id)
     if mark == "failed":
         await wish(connection, ports.NOTICE, f"thread:{thread.id}")
     for review_id in opened:
-        found = await reviews.get(connection, review_id)
-        nobody = any(item.rule is None or item.rule.approvers.is_empty() for item in found.items)
-        if found.audience == "reviewers" and nobody:
+        items = await connection.fetch(SQL.rules_of, review_id)
+        rules = [Rule.model_validate(item["rule"]) if item["rule"] else None for item in items]
+        nobody = any(rule is None or rule.approvers.is_empty() for rule in rules)
+        if items[0]["audience"] == "reviewers" and nobody:
             await wish(connection, ports.NOTICE, f"review:{review_id}")
 
 
@@ -296,6 +376,9 @@ async def _resting(
     connection: Connection, thread_id: str, mark: str | None, error: Mapping[str, Any] | None
 ) -> str:
     if mark == "failed" or error is not None:
+        return "failed"
+    # Nothing runs past a stop that nobody has answered, whatever else was answered: a vote wakes.
+    if await connection.fetchval(SQL.open_stops_count, thread_id):
         return "failed"
     return "open" if await connection.fetchval(SQL.open_reviews, thread_id) else "free"
 

@@ -6,7 +6,7 @@ questions as bytes and safe JSON, errors as words.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -20,27 +20,39 @@ from checkpoints.text import clean
 from graphs.feeding import State
 from graphs.plain import digest, plain
 from graphs.registry import Graph, LoadedGraph
+from graphs.repairs import Refusal
 from graphs.reviews import Asked
+from graphs.stops import Stop, stops_of
 from graphs.templates import fill, in_words, name_in_words
 
 MAX_ERROR_CHARACTERS: Final = 1_000
 MAX_OUTCOME_CHARACTERS: Final = 3_000
 CHANGED_KEYS: Final = 5  # of the state, in an outcome that nobody worded
 CHANGED_CHARACTERS: Final = 100
+MOST_ANSWERS: Final = 200  # of one task, that its questions are told apart by
 
 
 @dataclass(frozen=True)
 class Broke:
-    """Why the run ended badly; `rejected` where a node did not take its answer."""
+    """Why the run ended badly; `rejected` where a node could not use its answer.
+
+    "schema" is refused before it is stored, "decisions" after (`graphs/repairs.py`).
+    """
 
     node: str
     type: str
     message: str
     permanent: bool = False
-    rejected: bool = False
+    rejected: Refusal | None = None
 
 
 async def read(graph: Graph, config: RunnableConfig, seen: StateSnapshot) -> State:
+    """What the head says; the graph has the saver that it was read with."""
+    return state_of(seen, await stops_of(graph, seen))
+
+
+def state_of(seen: StateSnapshot, stops: Sequence[Stop]) -> State:
+    """What the head says, with the static breakpoints at which it stands."""
     head = seen.config.get("configurable", {}).get("checkpoint_id")
     if seen.created_at is None or head is None:
         return State(fresh=True)
@@ -52,7 +64,6 @@ async def read(graph: Graph, config: RunnableConfig, seen: StateSnapshot) -> Sta
         _error_of(task) is None and not task.interrupts and task.result is None
         for task in seen.tasks
     ) or bool(seen.tasks and not pending and not failed)
-    stopped = unfinished and not failed and not pending
     metadata = cast(Mapping[str, Any], seen.metadata or {})
     run_id = metadata.get("run_id")
     return State(
@@ -60,43 +71,8 @@ async def read(graph: Graph, config: RunnableConfig, seen: StateSnapshot) -> Sta
         pending=pending,
         failed=failed,
         unfinished=unfinished,
-        breakpoint=await _stopped_at(graph, seen, str(head)) if stopped else None,
+        breakpoints=frozenset(stop.id for stop in stops),
         run_id=str(run_id) if run_id is not None else None,
-    )
-
-
-async def _stopped_at(graph: Graph, seen: StateSnapshot, head: str) -> str | None:
-    """The id of the static breakpoint at which the head rests, if it is one.
-
-    Running on from there would pass it without anybody having been asked.
-    """
-    if _hits(graph.interrupt_before_nodes, seen.next):
-        return _breakpoint_id(head)
-    if graph.interrupt_after_nodes and seen.parent_config is not None:
-        before = await graph.aget_state(seen.parent_config)
-        if _hits(graph.interrupt_after_nodes, before.next):
-            return _breakpoint_id(head)
-    return None
-
-
-def _hits(nodes: Any, names: tuple[str, ...]) -> bool:
-    return bool(names) and (nodes == "*" or any(name in nodes for name in names))
-
-
-def _breakpoint_id(head: str) -> str:
-    return f"breakpoint:{head}"
-
-
-def stopped(seen: StateSnapshot, head: str, graph: Graph) -> Asked:
-    before = [name for name in seen.next if _hits(graph.interrupt_before_nodes, (name,))]
-    node = (before or list(seen.next))[0]
-    return Asked(
-        interrupt_id=_breakpoint_id(head),
-        node=node,
-        checkpoint_id=head,
-        question=None,
-        hash=digest({"before": list(seen.next), "values": seen.values}),
-        kind="breakpoint",
     )
 
 
@@ -104,7 +80,7 @@ def asked_of(seen: StateSnapshot, serde: SerializerProtocol) -> Iterator[Asked]:
     """The pending interrupts, each once, with the path of the node that asks."""
     pending = {interrupt.id for interrupt in seen.interrupts}
     head = str(seen.config.get("configurable", {}).get("checkpoint_id", ""))
-    for path, interrupt in _walk(seen, ()):
+    for path, place, interrupt in _walk(seen, (), ""):
         if interrupt.id not in pending:
             continue
         pending.discard(interrupt.id)
@@ -118,17 +94,32 @@ def asked_of(seen: StateSnapshot, serde: SerializerProtocol) -> Iterator[Asked]:
             hash=digest(question),
             schema=plain(schema) if isinstance(schema, Mapping) else None,
             exact=_exact(serde, interrupt.value),
+            ordinal=_ordinal(place, interrupt.id),
         )
 
 
 def _walk(
-    seen: StateSnapshot, path: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], Interrupt]]:
+    seen: StateSnapshot, path: tuple[str, ...], above: str
+) -> Iterator[tuple[tuple[str, ...], str, Interrupt]]:
+    """Each interrupt with the path and the namespace of its task, the deepest first."""
     for task in seen.tasks:
+        place = f"{above}|{task.name}:{task.id}" if above else f"{task.name}:{task.id}"
         if isinstance(task.state, StateSnapshot):  # the deepest path names the node that asks
-            yield from _walk(task.state, (*path, task.name))
+            yield from _walk(task.state, (*path, task.name), place)
         for interrupt in task.interrupts:
-            yield (*path, task.name), interrupt
+            yield (*path, task.name), place, interrupt
+
+
+def _ordinal(place: str, interrupt_id: str) -> int:
+    """How many answers the task had before: LangGraph makes the id of the place and that number.
+
+    What a node runs by hand has a place that cannot be seen; it counts as the first.
+    """
+    for answered in range(MOST_ANSWERS):
+        text = f"{place}|{answered}" if answered else place
+        if Interrupt.from_ns(None, text).id == interrupt_id:
+            return answered
+    return 0
 
 
 def _exact(serde: SerializerProtocol, value: Any) -> tuple[str, bytes] | None:
@@ -147,13 +138,21 @@ def _error_of(task: PregelTask) -> str | None:
 
 def stored_error(seen: StateSnapshot) -> Broke | None:
     """The error of an earlier run that nobody has settled."""
+    for path, error in _errors(seen, ()):
+        text = clean(error)[:MAX_ERROR_CHARACTERS]
+        kind, _, rest = text.partition("(")
+        message = rest.removesuffix(")").strip("'\"") if rest else text
+        return Broke("/".join(path), kind or "Error", message or kind)
+    return None
+
+
+def _errors(seen: StateSnapshot, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The errors of the step, the deepest path first: that names the node that failed."""
     for task in seen.tasks:
         if (error := _error_of(task)) is not None:
-            text = clean(error)[:MAX_ERROR_CHARACTERS]
-            kind, _, rest = text.partition("(")
-            message = rest.removesuffix(")").strip("'\"") if rest else text
-            return Broke(task.name, kind or "Error", message or kind)
-    return None
+            if isinstance(task.state, StateSnapshot):
+                yield from _errors(task.state, (*path, task.name))
+            yield (*path, task.name), error
 
 
 def outcome_of(loaded: LoadedGraph, values: Any, before: Any = None) -> str | None:

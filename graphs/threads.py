@@ -97,6 +97,7 @@ class Thread:
     created_at: datetime
     changed_at: datetime
     ended_at: datetime | None
+    context: Mapping[str, JSON] | None = None
     rewound: JSON = None  # who took it back last, and what had been done (graphs/rewinding.py)
 
 
@@ -135,6 +136,7 @@ async def start(
     input: JSON = None,  # noqa: A002  the graph's own word
     customer: str | None = None,
     configurable: Mapping[str, Any] | None = None,
+    context: Mapping[str, JSON] | None = None,
     key: str | None = None,
     actor: str | None = None,
     wish: Wish = no_wish,
@@ -147,6 +149,7 @@ async def start(
         input: the graph's own input, used as it is; where a message with files comes with it, its
             `documents` get their ids.
         customer: the id or the name of the customer; a new name is created.
+        context: what LangGraph hands to nodes as `runtime.context`, given again at every run.
         actor: who did it, where that is not the requester (an operator at the command line).
 
     Raises:
@@ -169,6 +172,7 @@ async def start(
         found.id if found else None,
         found.name if found else None,
         clean_json(dict(configurable or {})),
+        clean_json(dict(context)) if context is not None else None,
     )
     if created is None:  # somebody else's start with this key committed in between
         return Started(await connection.fetchval(SQL.by_key, team, clean(key or "")), created=False)

@@ -8,8 +8,8 @@ where team = $1
 -- name: create
 -- Open a thread; no row where the key has one already.
 insert into sayso.threads
-  (id, team, graph, requester, start_key, customer_id, customer_name, configurable)
-values ($1, $2, $3, $4, $5, $6, $7, $8)
+  (id, team, graph, requester, start_key, customer_id, customer_name, configurable, context)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 on conflict on constraint threads_start_key do nothing
 returning id;
 
@@ -62,8 +62,8 @@ with seen as (
 )
 select
   id, number, team, graph, requester, customer_id, customer_name, customer_note, status,
-  mark_reason, next, error, outcome, head, configurable, open_reviews, retry_at, created_at,
-  changed_at, ended_at, rewound
+  mark_reason, next, error, outcome, head, configurable, context, open_reviews, retry_at,
+  created_at, changed_at, ended_at, rewound
 from seen
 where $3::text is null or status = $3
 order by created_at desc, number desc

@@ -18,7 +18,6 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.errors import is_invalid_resume
 from langgraph.pregel import Pregel
 from langgraph.store.base import BaseStore
 from langgraph.types import Command, PregelTask, StateSnapshot
@@ -33,6 +32,7 @@ from graphs.plain import plain
 from graphs.plays import STRICT_RESUME
 from graphs.questions import Shown
 from graphs.registry import LoadedGraph
+from graphs.repairs import refusal
 from graphs.reviews import Asked
 from graphs.states import MAX_ERROR_CHARACTERS, Broke, asked_of, causes, lend, outcome_of, read
 
@@ -235,7 +235,7 @@ class Trial:
                 node=(failed or running or [""])[0],
                 type=type(error).__name__,
                 message=clean(str(error))[:MAX_ERROR_CHARACTERS],
-                rejected=any(is_invalid_resume(each) for each in causes(error)),
+                rejected=refusal(causes(error)),
             )
         return None
 

@@ -12,8 +12,11 @@ from graphs.mailbox import Row
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 
 
-def row(number: int, kind: Any, interrupt: str | None = None) -> Row:
-    return Row(number, kind, {}, number if interrupt else None, interrupt, None, NOW)
+def row(
+    number: int, kind: Any, interrupt: str | None = None, answer: str = "null", **body: Any
+) -> Row:
+    said = answer if interrupt else None
+    return Row(number, kind, body, number if interrupt else None, interrupt, said, NOW)
 
 
 def rest(**facts: Any) -> State:
@@ -65,7 +68,7 @@ def test_an_error_waits_for_its_retry() -> None:
 
 
 def test_a_breakpoint_is_passed_only_with_its_answer() -> None:
-    stopped = rest(unfinished=True, breakpoint="breakpoint:1")
+    stopped = rest(unfinished=True, breakpoints=frozenset({"breakpoint:1"}))
     assert plan(stopped, [row(3, "say")]).do == "settle"
     got = plan(stopped, [row(3, "answer", "breakpoint:1")])
     assert (got.do, got.fed) == ("go_on", (3,))
@@ -89,7 +92,7 @@ def test_a_say_goes_over_the_questions_that_were_taken_back_for_it_and_no_others
 
 
 def test_a_say_goes_over_a_stop_that_was_taken_back_for_it_and_over_no_answer_to_it() -> None:
-    stop = rest(breakpoint="breakpoint:1", unfinished=True)
+    stop = rest(breakpoints=frozenset({"breakpoint:1"}), unfinished=True)
     say = replace(row(2, "say"), body={"over": ["breakpoint:1"]})
     assert plan(stop, [row(1, "say")]).do == "settle"
     assert (plan(stop, [say]).do, plan(stop, [say]).fed) == ("input", (2,))

@@ -685,7 +685,7 @@ async def test_a_static_breakpoint_waits_for_a_person_and_goes_on_once(
         await until(looked)
         assert (await here.until(thread_id, "paused")).open_reviews == (review.id,)
         assert await log_of(here, thread_id) == ["assess"]
-        await here.vote(review.id, {"type": "continue"})
+        await here.vote(review.id, {"do": "continue"})
         await here.until(thread_id, "done")
     assert await log_of(here, thread_id) == ["assess", "pay"]
 

@@ -1,0 +1,46 @@
+"""The context of a thread's runs: what LangGraph hands to nodes as `runtime.context`.
+
+LangGraph does not keep it, so it is stored with the thread and given again at every run, over what
+the graph's entry in sayso.toml says. LangGraph itself makes the graph's own type of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from pydantic import TypeAdapter, ValidationError
+
+from checkpoints.text import clean
+from graphs.registry import Graph, LoadedGraph
+
+JSON: TypeAlias = Any
+SAID_CHARACTERS = 200
+
+
+def merged(loaded: LoadedGraph, own: Mapping[str, JSON] | None) -> dict[str, JSON] | None:
+    """The context of a run: the entry's, and over it the thread's own; None without any."""
+    return {**loaded.spec.context, **(own or {})} or None
+
+
+def problem(graph: Graph, context: Mapping[str, JSON] | None) -> str | None:
+    """None where the context fits the graph, else one sentence that says what to write."""
+    schema = graph.context_schema
+    if context is None:
+        return None
+    if schema is None:
+        return "The graph takes no context. Leave it out."
+    try:
+        TypeAdapter(schema).validate_python(dict(context))
+        if not (hasattr(schema, "__required_keys__") or hasattr(schema, "model_fields")):
+            schema(**context)  # a dataclass refuses names that it does not know
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        said = clean(str(first["msg"]))[:SAID_CHARACTERS].rstrip(".").lower()
+        where = ", ".join(str(part) for part in first["loc"])
+        return f"The context's {where} does not fit: {said}." if where else f"It must be {said}."
+    except TypeError as error:
+        return f"The context does not fit: {clean(str(error))[:SAID_CHARACTERS]}."
+    except Exception:  # a type that cannot be looked at refuses nothing; LangGraph will
+        return None
+    return None
