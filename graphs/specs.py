@@ -94,6 +94,7 @@ class GraphSpec(_Spec):
     starters: People | None = None  # None: every full member of our workspace
     viewers: People = People()
     config: dict[str, Any] = {}  # a secret is already read and stands nested, never as a scalar
+    context: dict[str, Any] = {}  # what its nodes get as `runtime.context`; a thread adds to it
     retry: tuple[Seconds, ...] = ()
     labels: dict[str, str] = {}  # node name -> words
     outcome: str | None = None  # a template over the final state
