@@ -8,11 +8,14 @@ could not look up is refused, and a rule that is missing lets nobody decide.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 import rfc8785
 
+from graphs.conditions import ConditionFailed, compiled
 from graphs.specs import GraphSpec, Operators, People, Rule
 
 
@@ -57,6 +60,15 @@ class Person:
     groups: frozenset[str] | None = frozenset()
 
 
+class RuleFailed(Exception):
+    """The condition of a rule could not be told; `place` is the rule's, counted from 1."""
+
+    def __init__(self, place: int, rule: Rule, why: str) -> None:
+        self.place = place
+        self.rule = rule
+        super().__init__(f"the condition of [[reviews]] number {place} could not be told: {why}")
+
+
 @dataclass(frozen=True)
 class Policy:
     """The `[[reviews]]` rules in their order, and the operators."""
@@ -64,9 +76,38 @@ class Policy:
     rules: tuple[Rule, ...] = ()
     operators: Operators = field(default_factory=Operators)
 
-    def rule_for(self, graph: str, node: str, tool: str | None = None) -> Rule | None:
-        """The first rule that matches, or None: then nobody may decide."""
-        return next((rule for rule in self.rules if rule.matches(graph, node, tool)), None)
+    def rule_for(
+        self,
+        graph: str,
+        node: str,
+        tool: str | None = None,
+        facts: Mapping[str, Any] | None = None,
+    ) -> Rule | None:
+        """The first rule that matches, or None: then nobody may decide.
+
+        Args:
+            facts: what the conditions are asked of, by their five names (`graphs.conditions`).
+
+        Raises:
+            RuleFailed: a condition said neither true nor false. The search ends there: what comes
+                after it was written for questions of which that condition does not hold.
+        """
+        for place, rule in enumerate(self.rules, 1):
+            if not rule.matches(graph, node, tool):
+                continue
+            try:
+                if rule.when is None or compiled(rule.when).holds(facts or {}):
+                    return rule
+            except ConditionFailed as failed:
+                raise RuleFailed(place, rule, str(failed)) from failed
+        return None
+
+    def asks_of_state(self, graph: str) -> bool:
+        """Whether a condition of that graph's rules may look at its state."""
+        return any(
+            rule.when is not None and "state" in rule.when and rule.graph in (None, graph)
+            for rule in self.rules
+        )
 
 
 def may_decide(rule: Rule | None, person: Person, requester: str) -> Refusal | None:

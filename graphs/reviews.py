@@ -28,7 +28,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from checkpoints.database import Connection, Database, queries
-from graphs.actions import Asking, asking, same
+from graphs.actions import Action, Asking, asking, same
 from graphs.errors import UnknownReview
 from graphs.plain import digest, written
 from graphs.policy import fingerprint
@@ -43,8 +43,8 @@ JSON: TypeAlias = Any
 CHANGED = "the question changed"
 Status: TypeAlias = Literal["open", "decided", "expired", "withdrawn"]
 Audience: TypeAlias = Literal["reviewers", "requester"]
-RuleFor: TypeAlias = Callable[[str | None], Rule | None]
-"""The rule for a tool of this question; None asks for the question itself."""
+RuleFor: TypeAlias = Callable[[Action | None], Rule | None]
+"""The rule for an action of this question; None asks for the question itself."""
 
 
 @dataclass(frozen=True)
@@ -368,7 +368,7 @@ async def _open(
     )  # fmt: skip
     for item, action in enumerate(asked.asking.actions or (None,)):
         tool = action.tool if action is not None else None
-        rule = rule_for(tool) if audience == "reviewers" else None
+        rule = rule_for(action) if audience == "reviewers" else None
         await connection.execute(
             SQL.open_item, review_id, item, rule.model_dump(mode="json") if rule else None,
             fingerprint(rule), tool, action.arguments if action is not None else None,

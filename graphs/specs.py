@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
+from graphs.conditions import compiled
 from graphs.templates import Template
 
 _DURATION = re.compile(r"^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$")
@@ -65,17 +66,29 @@ class Rule(_Spec):
     graph: str | None = None
     node: str | None = None
     tool: str | None = None  # the raw name of the tool whose call is asked about
+    when: str | None = None  # CEL over question, state, thread, requester and customer
     channel: str | None = None
     approvers: People = People()
     quorum: int = Field(default=1, ge=1)
+    rejections: int = Field(default=1, ge=1)  # so many decide against it, each in own words
     requester_may_decide: bool = False
     editor_may_decide: bool = True  # whether an edit is the editor's own vote for it
     guests_may_decide: bool = False
     because: str = ""
     confirm: bool = False
 
+    @field_validator("when")
+    @classmethod
+    def _can_be_asked(cls, value: str | None) -> str | None:
+        if value is not None:
+            compiled(value)
+        return value
+
     def matches(self, graph: str, node: str, tool: str | None = None) -> bool:
-        """Whether it is for this node, by its whole path or its last name, and for this tool."""
+        """Whether it is for this node, by its whole path or its last name, and for this tool.
+
+        What its `when` says of the question comes after that.
+        """
         if self.graph is not None and self.graph != graph:
             return False
         if self.tool is not None and self.tool != tool:

@@ -45,7 +45,7 @@ async def asked(here: House, *rules: Rule, calls: Sequence[Any] = (PAY, MAIL)) -
             graph="loan",
             asked=reviews.Asked("a" * 32, "model", "1", question, digest(question)),
             audience="reviewers",
-            rule_for=lambda tool: policy.rule_for("loan", "model", tool),
+            rule_for=lambda call: policy.rule_for("loan", "model", call.tool if call else None),
         )
         assert opened is not None
         return await reviews.get(connection, opened.review_id)

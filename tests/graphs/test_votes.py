@@ -46,11 +46,31 @@ async def test_a_quorum_is_that_many_people_for_the_very_same_answer(
     assert await here.vote(review.id, APPROVE) == votes.Counted(1, 2, "approve")
     again = await here.vote(review.id, APPROVE)
     assert isinstance(again, votes.AlreadyVoted)
-    assert await here.vote(review.id, REJECT, by="U0DANA") == votes.Counted(1, 2, "reject")
+    other = {"decision": "approve", "amount": 1}
+    assert await here.vote(review.id, other, by="U0DANA") == votes.Counted(1, 2, "approve")
     # The order of keys makes no other answer.
     reordered = {"note": None, "decision": "approve"}
     got = await here.vote(review.id, reordered, by="U0ERIN")
     assert isinstance(got, votes.Decided)
+
+
+async def test_conditions_of_several_reach_the_node_and_one_rejection_is_enough(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+    rule = Rule(approvers=People(users=("U0ALICE", "U0DANA")), quorum=2)
+    review = await here.asked(rule=rule)
+    with_note = {"decision": "approve", "note": "insured"}
+    await here.vote(review.id, with_note, verb="approve_with_conditions", note="insured")
+    got = await here.vote(review.id, APPROVE, by="U0DANA")
+    assert isinstance(got, votes.Decided)
+    assert (got.verb, got.answer) == ("approve_with_conditions", with_note)
+    decided = await here.database.fetch(reviews.SQL.decided, review.thread_id)
+    assert [one["id"] for one in decided[0]["voters"]] == ["U0ALICE", "U0DANA"]
+    other = await here.asked(rule=rule)
+    got = await here.vote(other.id, REJECT, note="too much")
+    assert isinstance(got, votes.Decided)
+    assert got.outcome == "rejected"
 
 
 async def test_of_two_who_click_at_once_one_decides_and_the_other_learns_who(

@@ -1,0 +1,134 @@
+"""Counting votes: a quorum for one thing, and how many it takes to say no. Pure, no database.
+
+Votes are counted together when they are for the same thing. What somebody wrote along with an
+approval (a condition) does not make it another thing; what goes into an action does. To reject or
+to send back is one thing whatever the reason, and takes `rejections` people, one by default: the
+quorum is for letting something happen.
+
+Where neither can be reached any more, because everybody who may decide has voted, the item is
+decided as rejected. That is known only where a rule names people; a group may have anybody in it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from graphs.plain import digest
+from graphs.specs import Rule
+
+JSON: TypeAlias = Any
+
+AGAINST: Final = frozenset({"rejected", "changes", "stopped"})
+APPROVING: Final = frozenset({"approved", "edited"})
+
+
+@dataclass(frozen=True)
+class Ballot:
+    """What one person said: the outcome that it would have, the answer, and their own words."""
+
+    voter: str
+    name: str
+    verb: str
+    outcome: str
+    answer: JSON
+    note: str | None = None
+
+    @property
+    def hash(self) -> str:
+        """The same for votes that count together."""
+        if self.outcome in AGAINST:
+            return digest({"outcome": self.outcome})
+        if self.outcome in APPROVING:
+            return digest(_without(self.answer, self.note))
+        return digest(self.answer)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How far the last vote got: `have` of `need` for the same thing.
+
+    `decided` is what the item comes to, where that is enough. It is `out_of_reach` where it is
+    decided because nothing else can be decided any more.
+    """
+
+    have: int
+    need: int
+    decided: Ballot | None = None
+    out_of_reach: bool = False
+
+
+def count(ballots: Sequence[Ballot], rule: Rule | None, requester: str) -> Tally:
+    """Count the last ballot with those before it, the oldest first."""
+    last = ballots[-1]
+    alike = [each for each in ballots if each.hash == last.hash]
+    need = _needed(rule, last)
+    if len(alike) >= need:
+        return Tally(len(alike), need, _together(alike))
+    if rule is not None and _is_out_of_reach(ballots, rule, requester):
+        against = [each for each in ballots if each.outcome == "rejected"]
+        if against:
+            return Tally(len(alike), need, against[-1], out_of_reach=True)
+    return Tally(len(alike), need)
+
+
+def needed(rule: Rule | None) -> int:
+    """How many approvals it takes."""
+    return rule.quorum if rule is not None else 1
+
+
+def _needed(rule: Rule | None, ballot: Ballot) -> int:
+    if rule is None:
+        return 1
+    return rule.rejections if ballot.outcome in AGAINST else rule.quorum
+
+
+def _is_out_of_reach(ballots: Sequence[Ballot], rule: Rule, requester: str) -> bool:
+    if rule.approvers.groups:
+        return False
+    may = set(rule.approvers.users)
+    if not rule.requester_may_decide:
+        may.discard(requester)
+    left = len(may - {ballot.voter for ballot in ballots})
+    counted = Counter(ballot.hash for ballot in ballots)
+    return all(
+        counted[ballot.hash] + left < _needed(rule, ballot) for ballot in ballots
+    ) and left < min(rule.quorum, rule.rejections)
+
+
+def _together(alike: Sequence[Ballot]) -> Ballot:
+    """The one that stands for all: with everybody's words where several wrote some."""
+    last = alike[-1]
+    noted = [each for each in alike if each.note]
+    if last.outcome not in APPROVING or not noted:
+        return last
+    model = noted[-1]
+    words = model.note
+    if len(noted) > 1:
+        words = "\n".join(f"{each.name or each.voter}: {each.note}" for each in noted)
+    answer = _with(model.answer, model.note, words)
+    return Ballot(last.voter, last.name, model.verb, model.outcome, answer, words)
+
+
+def _without(answer: JSON, note: str | None) -> JSON:
+    """The answer without the words that came with it, and without what is empty."""
+    if note and answer == note:
+        return None
+    if isinstance(answer, dict):
+        kept = {key: _without(value, note) for key, value in answer.items()}
+        return {key: value for key, value in kept.items() if value is not None}
+    if isinstance(answer, list):
+        return [_without(value, note) for value in answer]
+    return answer
+
+
+def _with(answer: JSON, note: str | None, words: str | None) -> JSON:
+    if isinstance(answer, str) and answer == note:
+        return words
+    if isinstance(answer, dict):
+        return {key: _with(value, note, words) for key, value in answer.items()}
+    if isinstance(answer, list):
+        return [_with(value, note, words) for value in answer]
+    return answer
