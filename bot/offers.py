@@ -6,13 +6,12 @@ value or metadata, and nothing else.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 from slackblocks import Element
 
-from bot import drafts, limits, modals
+from bot import drafts, forms, limits, modals
 from bot.blocks import Blocks, Payload, button, line, quote
 from bot.inline import Styled, notification
 from bot.values import passage, shorten
@@ -75,7 +74,7 @@ def sent(number: int, *, row: int) -> Payload:
     return Payload(notification([said]), blocks.done())
 
 
-def chooser(draft_id: int, graphs: Mapping[str, str]) -> JSON:
+def chooser(draft_id: int, graphs: Mapping[str, str]) -> dict[str, Any]:
     """The window in which a person chooses what to ask for."""
     options = [
         {"text": _plain(shorten(name, 75)), "value": graph[:150]}
@@ -103,7 +102,9 @@ def chooser(draft_id: int, graphs: Mapping[str, str]) -> JSON:
 
 def fields(entrance: Entrance, draft: drafts.Draft) -> Form:
     """The fields of the graph's form; where words are enough, one for them."""
-    return form(schema(entrance), entrance.initial(draft.message.text) or _words(draft))
+    text = draft.message.text
+    initial = _words(draft) if entrance.form is None else entrance.initial(text)
+    return form(schema(entrance), initial)
 
 
 def schema(entrance: Entrance) -> JSON:
@@ -111,14 +112,13 @@ def schema(entrance: Entrance) -> JSON:
     return entrance.form if entrance.form is not None else _WORDS
 
 
-def window(draft: drafts.Draft, graph: str, words: Words, entrance: Entrance) -> JSON:
+def window(draft: drafts.Draft, graph: str, words: Words, entrance: Entrance) -> dict[str, Any]:
     """The window of the form, with what it was begun with on top."""
     top = Blocks()
     if draft.message.text.strip() and entrance.form is not None:
         top.rich("begun", quote(draft.message.text, 280))
     if draft.message.files:
         top.context("files", say("modal.start.files", count=len(draft.message.files)))
-    forms = importlib.import_module("bot.forms")
     return forms.view(
         f"{START}{graph}",
         phrase("modal.start.title"),
@@ -130,7 +130,7 @@ def window(draft: drafts.Draft, graph: str, words: Words, entrance: Entrance) ->
     )
 
 
-def told_view(sentence: str) -> JSON:
+def told_view(sentence: str) -> dict[str, Any]:
     """One sentence in the place of an open window: why nothing was started."""
     blocks = Blocks()
     blocks.rich("what", line(Styled(passage(sentence, 2_000), "bold")))

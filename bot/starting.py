@@ -7,16 +7,19 @@ they began with is kept as a draft, and an offer with buttons stands in its conv
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import structlog
 
-from bot import conversations, deliveries, drafts, notices, posts
+from bot import arrivals, conversations, deliveries, drafts, notices, posts
 from bot.house import House
 from bot.mishaps import refusal_of
-from bot.whispers import whisper
+from bot.whispers import place_of, whisper
+from bot.wording import phrase
 from checkpoints.database import Connection
 from checkpoints.errors import SaysoError
 from graphs import audit, threads
@@ -27,6 +30,7 @@ from graphs.threads import Message, Started
 log = structlog.get_logger("sayso.starting")
 
 BAD_INPUT: Final = "bad_input"
+PLACE_SECONDS: Final = 1.5
 
 
 class ConversationTaken(SaysoError):
@@ -72,13 +76,13 @@ class Starting:
         return next((name for name, spec in specs.items() if spec.direct), None)
 
     def all_graphs(self) -> tuple[str, ...]:
-        """Everything that can be asked for."""
-        return tuple(self._house.specs)
+        """Everything that can be asked for; what could not be loaded is not offered."""
+        return tuple(name for name in self._house.specs if self._house.entrance(name).known)
 
     def of_shortcut(self) -> tuple[str, ...]:
         """What the shortcut offers: the graphs that name theirs, else all."""
-        specs = self._house.specs
-        return tuple(name for name, spec in specs.items() if spec.shortcut) or tuple(specs)
+        graphs = self.all_graphs()
+        return tuple(name for name in graphs if self._house.specs[name].shortcut) or graphs
 
     # Who may
 
@@ -197,3 +201,42 @@ class Starting:
         """Say it to whoever was refused, and nobody else."""
         told = refusal_of(refusal, spec=self._house.specs.get(graph), graph=graph)
         whisper(self._house, notices.refused(told), user=user, channel=channel, root=root)
+
+    # A press
+
+    async def who(self, body: Mapping[str, Any], user: str, *graphs: str) -> Person:
+        """Who it is; of another organisation already by what the request says of itself."""
+        if arrivals.is_foreign(self._house.workspace, body):
+            return Person(user, self._house.workspace.team, is_stranger=True)
+        return await self.person(user, graphs)
+
+    async def place(self, channel: str, root: str, user: str) -> tuple[str, str | None]:
+        """Under the message where we can write there, else in the person's direct messages."""
+        inside: frozenset[str] | None = None
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(PLACE_SECONDS):
+                inside = await self._house.people.in_channel(channel)
+        if inside is not None and self._house.workspace.bot_user in inside and root:
+            return channel, root
+        return user, None
+
+    async def turn_away(
+        self, body: Mapping[str, Any], user: str, why: str, graph: str = ""
+    ) -> None:
+        """Keep in the record that a press led nowhere, and why."""
+        channel, _ = place_of(body)
+        async with self._house.database.transaction() as connection:
+            await self.refused(
+                connection, user, why, graphs=[graph[:80]] if graph else [], channel=channel or ""
+            )
+
+    def tell(self, body: Mapping[str, Any], key: str) -> None:
+        """Say one of the catalogue's sentences to whoever pressed, and nobody else."""
+        channel, root = place_of(body)
+        said = notices.told(phrase(key))
+        whisper(self._house, said, user=user_of(body), channel=channel, root=root)
+
+
+def user_of(body: Mapping[str, Any]) -> str:
+    """Who sent an interaction or a command."""
+    return str((body.get("user") or {}).get("id") or body.get("user_id") or "")

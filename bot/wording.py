@@ -216,9 +216,11 @@ ENGLISH: dict[str, Entry] = {
         "The answer could not be used, so the question is asked again. A new card was opened."
     ),
     "closed.moved_on": "The request moved on, so this question is not asked any more.",
-    "closed.asked_again": "{who} let the question be asked again.",
-    "closed.rewound": "Rewound to step {step} by {who}.",
-    "closed.rewound.plain": "Rewound to an earlier step by {who}.",
+    "closed.rewound": (
+        "Rewound to step {step} by {who}. What was decided here does not count any more."
+    ),
+    "warning.rewound": "This was done already, before it is asked here again: {done}.",
+    "warning.rewound.plain": "Something was done already, before it is asked here again.",
     # Facts: labels and values
     "fact.asked_by": "Asked by",
     "fact.asked_by.agent": "{agent}, for {who}",

@@ -23,9 +23,11 @@ JSON: TypeAlias = Any
 class Entrance:
     """How a graph is begun and talked to; the defaults are for one that could not be loaded.
 
-    `form` is the JSON Schema of the fields that people fill in, None where words are enough.
+    `known` says that it could be, or need not. `form` is the JSON Schema of the fields that people
+    fill in, None where words are enough.
     """
 
+    known: bool = False
     turns: bool = False
     cancels: bool = False
     form: JSON = None
@@ -66,6 +68,7 @@ def entrance_of(loaded: LoadedGraph) -> Entrance:
     """How this graph is begun."""
     schema = _form_of(loaded)
     return Entrance(
+        known=True,
         turns=loaded.turns,
         cancels=loaded.spec.replies == "cancel",
         form=schema,
@@ -78,7 +81,7 @@ def told_by(spec: GraphSpec) -> Entrance | None:
     """How a graph is begun by its configuration alone; None where only the graph itself tells."""
     if spec.replies is None or spec.intake is None:
         return None
-    return Entrance(turns=spec.replies != "kept", cancels=spec.replies == "cancel")
+    return Entrance(True, turns=spec.replies != "kept", cancels=spec.replies == "cancel")
 
 
 def _form_of(loaded: LoadedGraph) -> JSON:

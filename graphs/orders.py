@@ -6,14 +6,17 @@ the lease; doing all of it again after a crash stores nothing twice.
 
 from __future__ import annotations
 
+import itertools
 import json
+import operator
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from checkpoints import leases
 from checkpoints.database import Connection, Database
+from checkpoints.database import Row as DatabaseRow
 from checkpoints.errors import SaysoError
 from checkpoints.leases import Lease
 from checkpoints.text import clean
@@ -225,19 +228,47 @@ async def _decisions(connection: Connection, thread: Thread) -> dict[str, Any]:
         "requester": thread.requester,
         "customer": customer,
         "decisions": [
-            {
-                "interrupt_id": row["interrupt_id"],
-                "node": row["node"],
-                "audience": row["audience"],
-                "verb": row["verb"],
-                "outcome": row["outcome"],
-                "answer": json.loads(row["answer"]) if row["answer"] is not None else None,
-                "note": row["note"],
-                "decided_at": row["decided_at"].isoformat(),
-                "by": list(row["voters"])
-                or [{"id": row["decided_by"], "name": row["decided_by_name"] or ""}],
-                "effect_key": effect_key(thread.id, row["interrupt_id"]),
-            }
-            for row in decided
+            _decision(thread.id, list(items))
+            for _, items in itertools.groupby(decided, key=operator.itemgetter("review_id"))
         ],
     }
+
+
+def _decision(thread_id: str, items: Sequence[DatabaseRow]) -> dict[str, Any]:
+    """One decision; with several actions in it, each of them as an item of its own."""
+    told = [_item(row) for row in items]
+    first, whole = items[0], items[0]["whole"]
+    outcomes = {each["outcome"] for each in told}
+    return {
+        "interrupt_id": first["interrupt_id"],
+        "node": first["node"],
+        "audience": first["audience"],
+        "verb": _one_of(each["verb"] for each in told),
+        "outcome": overall(outcomes),
+        "answer": json.loads(whole) if whole is not None else told[0]["answer"],
+        "note": _one_of(each["note"] for each in told),
+        "decided_at": first["closed_at"].isoformat(),
+        "by": list({each["id"]: each for one in told for each in one["by"]}.values()),
+        "effect_key": effect_key(thread_id, first["interrupt_id"]),
+        "items": told if len(told) > 1 or first["tool"] is not None else [],
+    }
+
+
+def _item(row: DatabaseRow) -> dict[str, Any]:
+    return {
+        "tool": row["tool"],
+        "arguments": row["arguments"],
+        "verb": row["verb"],
+        "outcome": row["outcome"],
+        "answer": json.loads(row["answer"]) if row["answer"] is not None else None,
+        "note": row["note"],
+        "decided_at": row["decided_at"].isoformat(),
+        "by": list(row["voters"])
+        or [{"id": row["decided_by"], "name": row["decided_by_name"] or ""}],
+    }
+
+
+def _one_of(said: Iterable[str | None]) -> str | None:
+    """What all of them are; "mixed" where they differ."""
+    found = list(dict.fromkeys(said))
+    return found[0] if len(found) == 1 else "mixed"

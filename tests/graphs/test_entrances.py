@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
 from operator import add
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
@@ -11,12 +12,12 @@ from langgraph.func import entrypoint
 from langgraph.graph import START, StateGraph
 from pydantic import BaseModel, Field
 
-from graphs import inputs
+from graphs import documents, inputs, threads
 from graphs.entrances import Entrance, entrance_of, told_by
 from graphs.registry import default_intake
 from graphs.specs import GraphSpec
 from graphs.threads import FileRef, Message
-from tests.graphs.conftest import loaded
+from tests.graphs.conftest import House, loaded
 
 MESSAGE = Message("hello", "U0BOB", (FileRef("F1", "a.pdf", 3, "", document_id="7"),))
 
@@ -175,3 +176,22 @@ def test_what_the_configuration_says_needs_no_loading() -> None:
     assert told is not None
     assert (told.turns, told.cancels) == (True, True)
     assert inputs.text_field(graph(Open)) is None
+
+
+async def test_the_files_of_a_message_become_the_documents_of_the_form_it_led_to(
+    house: Callable[..., House],
+) -> None:
+    async def fetch(file: FileRef) -> bytes:
+        return b"the quote"
+
+    here = house(loaded("refund", graph(State, input_schema=Refund)))
+    message = Message("for this", "U0BOB", (FileRef("F1", "quote.txt", 9, "http://files/F1"),))
+    async with here.working(fetch=fetch):
+        value = {"order_id": "A-1", "amount": 3, "why": "late", "documents": []}
+        thread_id = await here.start("refund", input=value, message=message)
+        await here.until(thread_id, "done")
+    (document,) = await documents.of_thread(here.database, thread_id)
+    kept = await here.values(thread_id)
+    assert kept["order_id"] == "A-1"
+    assert kept["documents"] == [document.id]
+    assert [each.text for each in await threads.messages(here.database, thread_id)] == ["for this"]
