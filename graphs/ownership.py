@@ -202,6 +202,7 @@ class Owner:
             stopped=prepared.stopped,
             control=run.control,
             tell=lambda told: _safely(engine, telling.hear, told),
+            asks_of_state=self._policy.asks_of_state(thread.graph),
         )
         try:
             return await self._over_there(run, play(side, order), f"play {thread.id}"), order.thread

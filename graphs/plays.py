@@ -24,6 +24,7 @@ from graphs.feeding import Plan, State, plan, said, values
 from graphs.forks import KIND as REWIND
 from graphs.forks import EditRefused, NotForked, fork
 from graphs.mailbox import Row
+from graphs.plain import plain
 from graphs.registry import Graph
 from graphs.reviews import Asked
 from graphs.running import STRICT_RESUME as STRICT_RESUME
@@ -53,6 +54,7 @@ class Played:
 
     `drained` means that it stopped half way because it was asked to: nothing is settled then.
     `again` are the interrupts that are asked again, each with what was wrong with its answer.
+    `state` are the values as safe JSON, where a rule's condition may look at them.
     """
 
     plan: Plan
@@ -64,6 +66,7 @@ class Played:
     checkpoints: Mapping[int, str] = field(default_factory=dict)
     drained: bool = False
     again: Mapping[str, str] = field(default_factory=dict)
+    state: Any = None
 
     @property
     def ran(self) -> bool:
@@ -330,6 +333,7 @@ class _Play:
             checkpoints=self._checkpoints,
             drained=drained,
             again=again or {},
+            state=plain(seen.values) if asked and self._order.asks_of_state else None,
         )
 
 

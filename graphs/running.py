@@ -87,7 +87,8 @@ class Order:
     """What the engine wants played.
 
     `values` are the answers by row id, `turns` the messages of say rows with their documents,
-    `stopped` the static breakpoints that people are being asked about.
+    `stopped` the static breakpoints that people are being asked about. `asks_of_state` where a
+    rule's condition may look at the state behind a question.
     """
 
     thread: Thread
@@ -101,6 +102,7 @@ class Order:
     control: RunControl
     tell: Callable[[Told], None]
     stopped: frozenset[str] = frozenset()
+    asks_of_state: bool = False
 
 
 async def run(

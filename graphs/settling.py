@@ -246,7 +246,7 @@ async def _put(
         audience = loaded.audience(asked.node) if free else "reviewers"
         put = await reviews.put(
             connection, thread_id=thread.id, graph=thread.graph, asked=asked, audience=audience,
-            rule_for=partial(_rule_for, policy, thread, asked, untold),
+            rule_for=partial(_rule_for, policy, thread, played, asked, untold),
             again=again.get(asked.interrupt_id),
         )  # fmt: skip
         if put is None:
@@ -281,7 +281,12 @@ async def _put(
 
 
 def _rule_for(
-    policy: Policy, thread: Thread, asked: Asked, untold: list[str], action: Action | None
+    policy: Policy,
+    thread: Thread,
+    played: Played,
+    asked: Asked,
+    untold: list[str],
+    action: Action | None,
 ) -> Rule | None:
     """The rule for one action; None, and why in `untold`, where a condition could not be told."""
     customer = (
@@ -289,6 +294,7 @@ def _rule_for(
     )
     facts = {
         "question": action.arguments if action is not None else asked.question,
+        "state": played.state,
         "thread": {"id": thread.id, "number": thread.number, "graph": thread.graph},
         "requester": thread.requester,
         "customer": customer,
