@@ -100,7 +100,7 @@ def _steps(blocks: Blocks, shows: DetailsView) -> None:
 
 def _path(blocks: Blocks, shows: DetailsView) -> None:
     """The drawing with the path that was walked; without one the path as a line of words."""
-    if not shows.path:
+    if not shows.path and not shows.picture:
         return
     walked = "  →  ".join(excerpt(step, 80) for step in shows.path[-PATH:])
     blocks.header("h_path", phrase("modal.details.path"))
