@@ -14,6 +14,7 @@ import pwd
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import asyncpg
@@ -84,7 +85,7 @@ def template(server: Path) -> str:
 @pytest.fixture
 async def empty_url(server: Path) -> AsyncIterator[str]:
     """The address of a fresh database without any table, in which everybody may make some."""
-    async for url in _fresh(server, "template1"):
+    async with fresh_database(server, "template1") as url:
         driver = await asyncpg.connect(url)
         await driver.execute("grant create on schema public to public")
         await driver.close()
@@ -94,7 +95,7 @@ async def empty_url(server: Path) -> AsyncIterator[str]:
 @pytest.fixture
 async def database_url(server: Path, template: str) -> AsyncIterator[str]:
     """The address of a fresh, migrated database."""
-    async for url in _fresh(server, template):
+    async with fresh_database(server, template) as url:
         yield url
 
 
@@ -113,7 +114,9 @@ def demo_ports() -> Iterator[None]:
         yield
 
 
-async def _fresh(server: Path, template: str) -> AsyncIterator[str]:
+@asynccontextmanager
+async def fresh_database(server: Path, template: str) -> AsyncIterator[str]:
+    """The address of a database that was made for this block."""
     name = f"test_{os.getpid()}_{next(_numbers)}"
     driver = await asyncpg.connect(embedded.address(server))
     try:

@@ -16,26 +16,43 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+import tomllib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 import aiohttp
+import asyncpg
 import psutil
 import pytest
+import pytest_asyncio
 
 from bot.simulator import LocalSlack, cast
 from checkpoints.database import Database
+from tests.conftest import fresh_database
 
 Seen = TypeVar("Seen")
 JSON = Any
 
 PATIENCE_SECONDS = 40.0
 LEASE_SECONDS = 2.0
-SAMPLES = Path(__file__).parent.parent.parent / "bot" / "simulator" / "samples"
-CONFIG = Path(__file__).parent.parent.parent / "sayso.toml"
+REPOSITORY = Path(__file__).parent.parent.parent
+SAMPLES = REPOSITORY / "bot" / "simulator" / "samples"
+CONFIG = REPOSITORY / "sayso.toml"
+# What stays when all else is forgotten: what the product knows of its workspace and its tables.
+KEPT_TABLES = ("migrations", "workspaces")
+REST_SECONDS = 10.0
+RESTLESS = """
+select exists (select from sayso.leases where owner is not null or ready_at is not null)
+  or exists (
+    select from sayso.posts
+    where parked_at is null
+      and (shown < wanted or unsure)
+      and due_at <= now()
+  )
+"""
 
 
 async def until(
@@ -67,6 +84,7 @@ class Process:
     name: str
     process: asyncio.subprocess.Process
     output: Path
+    environ: Mapping[str, str]
 
     @property
     def children(self) -> list[psutil.Process]:
@@ -101,6 +119,7 @@ class Product:
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         return {
             **kept,
+            "PYTHONPATH": str(REPOSITORY),
             "SAYSO_DATABASE_URL": self.url,
             "SAYSO_CONFIG": str(self.config),
             "SAYSO_HOME": str(self.directory / "home"),
@@ -125,7 +144,7 @@ class Product:
                 env=self.environ(**environ), stdin=asyncio.subprocess.DEVNULL,
                 stdout=file, stderr=file, cwd=self.directory,
             )  # fmt: skip
-        started = Process(name, process, output)
+        started = Process(name, process, output, environ)
         self.processes.append(started)
         return started
 
@@ -163,6 +182,47 @@ class Product:
         """Run a command with ``--json`` and return what it printed."""
         _, out, _ = await self.run(*arguments, "--json", **environ)
         return json.loads(out)
+
+    async def power_cut(self) -> None:
+        """Kill everything at once, the children too, and wait until it is gone."""
+        alive = [one for one in self.processes if one.process.returncode is None]
+        for started in alive:
+            children = started.children
+            started.kill()
+            for child in children:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    child.kill()
+        for started in alive:
+            await started.gone()
+        # As if their time had run out: who died in the middle of a post cannot say so.
+        await self.database.execute("update sayso.lanes set claimed_until = now()")
+
+    async def begin_anew(self) -> None:
+        """Forget everything that happened, so that the next test finds it all as new.
+
+        What still runs, or waits for another attempt, goes with its processes.
+        """
+        try:
+            async with asyncio.timeout(REST_SECONDS):
+                while await self.database.fetchval(RESTLESS):  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)
+        except TimeoutError:
+            await self.power_cut()
+        await self.control("reset")
+        tables = await self.database.fetch(
+            "select tablename from pg_tables where schemaname = 'sayso' and tablename <> all ($1)",
+            list(KEPT_TABLES),
+        )
+        names = ", ".join(f"sayso.{row['tablename']}" for row in tables)
+        driver = await asyncpg.connect(self.url)
+        # The record refuses to be emptied; here it may.
+        await driver.execute(f"set session_replication_role = replica; truncate {names}")
+        await driver.close()
+        alive = [one for one in self.processes if one.process.returncode is None]
+        if len(alive) != 1 or alive[0].environ:
+            await self.power_cut()
+            alive = [await self.serve()]
+        self.processes = alive
 
     async def stop(self) -> None:
         for started in self.processes:
@@ -306,8 +366,41 @@ def everything(message: JSON) -> str:
     return json.dumps([message.get("text"), message.get("blocks")], ensure_ascii=False)
 
 
+def toml(value: JSON) -> str:
+    """A value as TOML, tables inline."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{json.dumps(k)} = {toml(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    return json.dumps(value)
+
+
+def written(configured: JSON) -> str:
+    """A configuration as the text of a sayso.toml."""
+    tables = [("[operators]", configured["operators"])]
+    tables += [(f"[graphs.{name}]", spec) for name, spec in configured["graphs"].items()]
+    tables += [("[[reviews]]", rule) for rule in configured["reviews"]]
+    return "\n".join(
+        "\n".join([head, *(f"{key} = {toml(value)}" for key, value in table.items()), ""])
+        for head, table in tables
+    )
+
+
+def loan_alone(slack: LocalSlack) -> JSON:
+    """The configuration that we ship, with the loan as its only graph and quick attempts."""
+    shipped = tomllib.loads(CONFIG.read_text(encoding="utf-8"))
+    loan = shipped["graphs"]["loan"]
+    loan |= {"retry": ["0.2s", "0.2s", "0.2s"], "config": {"bank_url": slack.bank_url}}
+    rules = [rule for rule in shipped["reviews"] if rule["graph"] == "loan"]
+    return {"operators": shipped["operators"], "graphs": {"loan": loan}, "reviews": rules}
+
+
 @asynccontextmanager
-async def a_product(database_url: str, directory: Path) -> AsyncIterator[Product]:
+async def a_product(
+    database_url: str,
+    directory: Path,
+    configured: Callable[[LocalSlack], JSON] = loan_alone,
+) -> AsyncIterator[Product]:
     port = free_port()
     async with (
         LocalSlack.start(port=0, events_url=f"http://127.0.0.1:{port}/slack/events") as slack,
@@ -315,12 +408,7 @@ async def a_product(database_url: str, directory: Path) -> AsyncIterator[Product
         aiohttp.ClientSession() as http,
     ):
         config = directory / "sayso.toml"
-        text = CONFIG.read_text(encoding="utf-8")
-        config.write_text(
-            text.replace("http://127.0.0.1:8090", slack.url).replace(
-                'retry = ["10s", "1m", "10m"]', 'retry = ["0.2s", "0.2s", "0.2s"]'
-            )
-        )
+        config.write_text(written(configured(slack)), encoding="utf-8")
         product = Product(slack, database, directory, config, port, database_url, http)
         try:
             yield product
@@ -331,13 +419,26 @@ async def a_product(database_url: str, directory: Path) -> AsyncIterator[Product
 
 @pytest.fixture
 async def product(database_url: str, tmp_path: Path) -> AsyncIterator[Product]:
-    """Everything but the bot; the test starts what it wants."""
+    """Everything but the bot, new; the test starts what it wants."""
     async with a_product(database_url, tmp_path) as made:
         yield made
 
 
-@pytest.fixture
-async def running(product: Product) -> Product:
-    """Everything, with the bot ready."""
-    await product.serve()
-    return product
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shared(
+    server: Path, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Product]:
+    """One product for every test that starts from nothing and harms no process."""
+    async with (
+        fresh_database(server, template) as url,
+        a_product(url, tmp_path_factory.mktemp("shared")) as made,
+    ):
+        yield made
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def running(shared: Product) -> AsyncIterator[Product]:
+    """Everything, with the bot ready and nothing in it; for tests in the session's loop."""
+    await shared.begin_anew()
+    yield shared
+    print(shared.logs())  # shown by pytest where the test failed

@@ -14,7 +14,7 @@ import pytest
 from tests.journeys.conftest import Process, Product, everything, until
 from tests.journeys.test_loan_journey import REQUEST, TITLE
 
-pytestmark = pytest.mark.crash
+pytestmark = [pytest.mark.crash, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def finish(product: Product) -> None:
@@ -57,16 +57,21 @@ async def _root(product: Product) -> str:
 async def gone(product: Product, started: Process) -> None:
     """Wait until the process that reached its failpoint is gone, then end the rest like it."""
     await until("the failpoint", lambda: _worker_or_self_died(started))
-    for child in started.children if started.process.returncode is None else []:
-        child.kill()
-    started.kill()
-    await started.gone()
+    await product.power_cut()
 
 
 async def _worker_or_self_died(started: Process) -> bool:
     if started.process.returncode is not None:
         return True
     return "ended by itself" in started.output.read_text()
+
+
+async def with_card(product: Product) -> dict:
+    """Bob's request waits for a decision, and nothing runs."""
+    await product.say("U0BOB", "C0LOANS", REQUEST)
+    card = await product.message("C0CREDIT", "Needs a decision")
+    await product.power_cut()
+    return card
 
 
 WORKER_ROWS = [
@@ -82,109 +87,95 @@ WORKER_ROWS = [
 
 @pytest.mark.parametrize("failpoint", WORKER_ROWS)
 async def test_a_worker_killed_on_the_way_to_the_card_loses_nothing(
-    product: Product, failpoint: str
+    running: Product, failpoint: str
 ) -> None:
-    started = await product.serve(SAYSO_FAILPOINTS=failpoint)
-    await product.say("U0BOB", "C0LOANS", REQUEST, "bank-statement-oct.pdf")
-    await gone(product, started)
-    await product.serve()
-    await finish(product)
+    await running.power_cut()
+    started = await running.serve(SAYSO_FAILPOINTS=failpoint)
+    await running.say("U0BOB", "C0LOANS", REQUEST, "bank-statement-oct.pdf")
+    await gone(running, started)
+    await running.serve()
+    await finish(running)
 
 
 @pytest.mark.parametrize("failpoint", WORKER_ROWS)
 async def test_a_worker_killed_on_the_way_from_the_click_to_the_end_pays_once(
-    product: Product, failpoint: str
+    running: Product, failpoint: str
 ) -> None:
-    first = await product.serve()
-    await product.say("U0BOB", "C0LOANS", REQUEST)
-    card = await product.message("C0CREDIT", "Needs a decision")
-    first.process.terminate()
-    await first.gone()
-    started = await product.serve(SAYSO_FAILPOINTS=failpoint)
-    await product.click("U0ALICE", "Approve", card)
-    await gone(product, started)
-    await product.serve()
-    await finish(product)
+    card = await with_card(running)
+    started = await running.serve(SAYSO_FAILPOINTS=failpoint)
+    await running.click("U0ALICE", "Approve", card)
+    await gone(running, started)
+    await running.serve()
+    await finish(running)
 
 
 @pytest.mark.parametrize("failpoint", ["delivery.before_commit", "delivery.committed"])
 async def test_a_delivery_cut_off_around_its_commit_becomes_one_thread(
-    product: Product, failpoint: str
+    running: Product, failpoint: str
 ) -> None:
-    started = await product.serve(SAYSO_FAILPOINTS=failpoint)
-    await product.say("U0BOB", "C0LOANS", REQUEST)
-    await gone(product, started)
-    await product.serve()
-    await finish(product)
+    await running.power_cut()
+    started = await running.serve(SAYSO_FAILPOINTS=failpoint)
+    await running.say("U0BOB", "C0LOANS", REQUEST)
+    await gone(running, started)
+    await running.serve()
+    await finish(running)
 
 
 @pytest.mark.parametrize("failpoint", ["decision.before_commit", "decision.committed"])
 async def test_a_click_cut_off_around_its_commit_is_answered_by_clicking_again(
-    product: Product, failpoint: str
+    running: Product, failpoint: str
 ) -> None:
-    first = await product.serve()
-    await product.say("U0BOB", "C0LOANS", REQUEST)
-    card = await product.message("C0CREDIT", "Needs a decision")
-    first.process.terminate()
-    await first.gone()
-    started = await product.serve(SAYSO_FAILPOINTS=failpoint)
-    await product.click("U0ALICE", "Approve", card)
-    await gone(product, started)
-    await product.serve()
-    now = await _settled(product, card)
+    card = await with_card(running)
+    started = await running.serve(SAYSO_FAILPOINTS=failpoint)
+    await running.click("U0ALICE", "Approve", card)
+    await gone(running, started)
+    await running.serve()
+    now = await _settled(running, card)
     assert now is not None
     if "Needs a decision" in everything(now) and failpoint == "decision.before_commit":
-        await product.click("U0ALICE", "Approve", card)
-    await product.shows(card, "Done.", "TX-")
-    assert len(await product.transfers()) == 1
+        await running.click("U0ALICE", "Approve", card)
+    await running.shows(card, "Done.", "TX-")
+    assert len(await running.transfers()) == 1
 
 
 async def test_everything_killed_while_the_card_waits_runs_nothing_before_the_pause_again(
-    product: Product,
+    running: Product,
 ) -> None:
-    started = await product.serve()
-    await product.say("U0BOB", "C0LOANS", REQUEST, "bank-statement-oct.pdf")
-    card = await product.message("C0CREDIT", "Needs a decision")
-    steps = await product.database.fetch("select node, task_id from sayso.steps order by number")
-    for child in started.children:
-        child.kill()
-    started.kill()
-    await started.gone()
-    await product.serve()
-    await product.click("U0ALICE", "Approve", card)
-    await product.shows(card, "Done.")
-    again = await product.database.fetch("select node, task_id from sayso.steps order by number")
+    await running.say("U0BOB", "C0LOANS", REQUEST, "bank-statement-oct.pdf")
+    card = await running.message("C0CREDIT", "Needs a decision")
+    steps = await running.database.fetch("select node, task_id from sayso.steps order by number")
+    await running.power_cut()
+    await running.serve()
+    await running.click("U0ALICE", "Approve", card)
+    await running.shows(card, "Done.")
+    again = await running.database.fetch("select node, task_id from sayso.steps order by number")
     assert again[: len(steps)] == steps
     assert [row["node"] for row in again].count("read_documents") == 1
 
 
 async def test_a_worker_that_stalls_past_its_lease_writes_nothing_when_it_wakes_up(
-    product: Product,
+    running: Product,
 ) -> None:
     """One worker stops right after the payment, another takes over, then the first goes on."""
-    first = await product.serve()
-    await product.say("U0BOB", "C0LOANS", REQUEST)
-    card = await product.message("C0CREDIT", "Needs a decision")
-    first.process.terminate()
-    await first.gone()
-    second = await product.serve(SAYSO_FAILPOINTS="run.after=stop")
-    await product.click("U0ALICE", "Approve", card)
+    card = await with_card(running)
+    second = await running.serve(SAYSO_FAILPOINTS="run.after=stop")
+    await running.click("U0ALICE", "Approve", card)
 
     async def stalled() -> psutil.Process | None:
         return next((one for one in second.children if one.status() == psutil.STATUS_STOPPED), None)
 
     worker = await until("the worker to stall", stalled)
-    await product.start("worker")
-    await product.shows(card, "Done.", "TX-")
-    epochs = await product.database.fetch("select thread_id, epoch from sayso.leases")
+    await running.start("worker")
+    await running.shows(card, "Done.", "TX-")
+    epochs = await running.database.fetch("select thread_id, epoch from sayso.leases")
     worker.send_signal(signal.SIGCONT)
 
     async def refused() -> bool:
         return "thread.lost" in second.output.read_text()
 
     await until("the stalled worker to be refused", refused)
-    assert await product.database.fetch("select thread_id, epoch from sayso.leases") == epochs
-    assert len(await product.transfers()) == 1
-    (thread,) = await product.json("threads", "list")
+    assert await running.database.fetch("select thread_id, epoch from sayso.leases") == epochs
+    assert len(await running.transfers()) == 1
+    (thread,) = await running.json("threads", "list")
     assert thread["status"] == "done"
-    assert len([m for m in await product.messages("C0CREDIT") if TITLE in everything(m)]) == 1
+    assert len([m for m in await running.messages("C0CREDIT") if TITLE in everything(m)]) == 1

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.journeys.conftest import Product, everything, until
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 REQUEST = "Loan for Asha Traders, 60000 for a delivery van"
 TITLE = "Loan of 60,000 for Asha Traders"
@@ -37,27 +41,6 @@ async def test_a_loan_goes_from_message_to_payment_and_everybody_is_told(running
     transfers = await running.transfers()
     assert [(each["amount"], each["to"]) for each in transfers] == [(60000, "Asha Traders")]
     assert len(await running.messages("C0CREDIT")) == 1
-
-
-async def test_an_approver_outside_the_channel_decides_in_direct_messages(running: Product) -> None:
-    await running.control(
-        "channel", channel="C0CREDIT", members=["U0ALICE", "U0ERIN", "U0CHARLIE", "U0SAYSO"]
-    )
-    _, card = await ask(running)
-
-    async def sent() -> dict | None:
-        if "D0DANA" not in str(await running.state()):
-            return None
-        return next(iter(await running.messages("D0DANA")), None)
-
-    direct = await until("the direct message", sent)
-    assert TITLE in everything(direct)
-    await running.click("U0DANA", "Approve", direct)
-    for message in (card, direct):
-        await running.shows(message, "Done.", "U0DANA", "reference TX-")
-    assert len(await running.transfers()) == 1
-    assert "D0ALICE" not in str(await running.state())
-    assert [len(await running.messages(place)) for place in ("C0CREDIT", "D0DANA")] == [1, 1]
 
 
 async def test_the_progress_message_shows_steps_and_is_one_message(running: Product) -> None:
@@ -196,3 +179,26 @@ async def test_history_shows_each_routing_with_the_state_behind_it(running: Prod
     routings = json.dumps(history)
     assert "human_review" in routings
     assert "checkpoint" in routings
+
+
+@pytest.mark.asyncio(loop_scope="function")  # who reads a channel is remembered for a minute
+async def test_an_approver_outside_the_channel_decides_in_direct_messages(product: Product) -> None:
+    await product.serve()
+    await product.control(
+        "channel", channel="C0CREDIT", members=["U0ALICE", "U0ERIN", "U0CHARLIE", "U0SAYSO"]
+    )
+    _, card = await ask(product)
+
+    async def sent() -> dict | None:
+        if "D0DANA" not in str(await product.state()):
+            return None
+        return next(iter(await product.messages("D0DANA")), None)
+
+    direct = await until("the direct message", sent)
+    assert TITLE in everything(direct)
+    await product.click("U0DANA", "Approve", direct)
+    for message in (card, direct):
+        await product.shows(message, "Done.", "U0DANA", "reference TX-")
+    assert len(await product.transfers()) == 1
+    assert "D0ALICE" not in str(await product.state())
+    assert [len(await product.messages(place)) for place in ("C0CREDIT", "D0DANA")] == [1, 1]

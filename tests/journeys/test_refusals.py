@@ -16,6 +16,8 @@ from bot.simulator import cast
 from tests.journeys.conftest import Product, everything, until
 from tests.journeys.test_loan_journey import REQUEST, ask
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 
 async def open_still(product: Product, card: dict) -> None:
     (now,) = [m for m in await product.messages("C0CREDIT") if m["ts"] == card["ts"]]

@@ -58,9 +58,9 @@ async def test_a_worker_whose_loop_stands_still_is_killed_and_the_thread_that_do
     assert started.process.returncode is None
 
 
-async def test_a_table_of_quotes_holds_up_nobody(product: Product) -> None:
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_table_of_quotes_holds_up_nobody(running: Product) -> None:
     """4 KB that csv.Sniffer would look at for days, with Python's lock in its hands."""
-    await product.serve()
     body = b',"a",\n' + b'"' * 4_000 + b"a"
-    await product.say("U0BOB", "C0LOANS", REQUEST, more={"s.csv": body})
-    await product.message("C0CREDIT", TITLE, "s.csv")
+    await running.say("U0BOB", "C0LOANS", REQUEST, more={"s.csv": body})
+    await running.message("C0CREDIT", TITLE, "s.csv")
