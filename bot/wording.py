@@ -803,6 +803,7 @@ ENGLISH: dict[str, Entry] = {
     "progress.decided.reject": "Rejected by {who}",
     "progress.decided.ask_for_changes": "Sent back by {who}",
     "progress.decided.answer": "Answered by {who}",
+    "progress.decided.decide": "Decided by {who}",
     "progress.waiting.group": {
         "1": "*Waiting for 1 person* from {who} {since}.",
         "other": "*Waiting for {count} people* from {who} {since}.",

@@ -68,7 +68,9 @@ def problems(answer: JSON, schema: JSON) -> list[Problem]:
 
 def named(path: tuple[str | int, ...], what: str) -> str:
     """The sentence with the names of the field before it, where there are any."""
-    field = ", ".join(name_in_words(str(part)) for part in path)
+    field = ", ".join(
+        f"Entry {part + 1}" if isinstance(part, int) else name_in_words(part) for part in path
+    )
     return f"{field}: {what[:1].lower()}{what[1:]}" if field else what
 
 

@@ -97,6 +97,8 @@ def field(
     exact = False
     if kind == "number" and (numbers := numbers_of(schema, root, place.seen)):
         schema, exact = {**schema, **numbers[0]}, numbers[1]
+        if isinstance(given, str) and not fits(kind, given, (), exact=exact):
+            kind = "json"  # a text that is no number, where both may stand
     options = options_of(kind, schema, root, place.seen)
     shown = [
         value
@@ -132,6 +134,7 @@ def field(
             **bounds_of(kind, schema),
             shortest=shortest,
             longest=longest,
+            multiline=kind == "text" and schema.get("format") == "multiline",
             format=format_of(kind, schema),
             example=example_of(kind, own, schema),
             exact=exact,
@@ -212,7 +215,9 @@ def _with_value(made: Field) -> Field:
         made,
         kept=kept,
         required=made.required and not kept,
-        multiline=made.kind == "json" or (made.kind == "text" and (many or _is_long(made.longest))),
+        multiline=made.multiline
+        or made.kind == "json"
+        or (made.kind == "text" and (many or _is_long(made.longest))),
     )
 
 

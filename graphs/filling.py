@@ -49,9 +49,17 @@ def start(
         if had is not MISSING and each.initial is not had:
             parent.pop(name, None)  # its field cannot show it
         first = each.needed or (given is MISSING and shown(each))
-        if first and name not in parent and each.initial is not MISSING:
-            parent[name] = copy.deepcopy(each.initial)
+        if first and name not in parent:
+            _begin(parent, each)
     return value
+
+
+def _begin(parent: dict[str, JSON], one: Field) -> None:
+    """Write what the field shows, or what stands for an empty one where it may be empty."""
+    if one.initial is not MISSING:
+        parent[one.path[-1]] = copy.deepcopy(one.initial)
+    elif not one.required and one.empty is not MISSING:
+        parent[one.path[-1]] = copy.deepcopy(one.empty)
 
 
 def filled(
@@ -107,8 +115,9 @@ def _open(
         opened.add(group.path)
     if group.path in opened:
         for each in fields:
-            if each.path[:-1] == group.path and each.key not in touched and shown(each):
-                at(value, group.path)[each.path[-1]] = copy.deepcopy(each.initial)
+            first = each.needed or shown(each)
+            if first and each.path[:-1] == group.path and each.key not in touched:
+                _begin(at(value, group.path), each)
 
 
 def _close(fields: Sequence[Field], group: Group, value: JSON, touched: Mapping[str, JSON]) -> None:

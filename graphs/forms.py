@@ -79,14 +79,14 @@ def read(made: Form, schema: JSON, typed: Mapping[str, Any]) -> Value | Wrong:
             None where it is empty; a field that is not in it is untouched.
     """
     found = {each.key: entered(each, typed[each.key]) for each in made.fields if each.key in typed}
-    errors = {key: one.sentence for key, one in found.items() if isinstance(one, Refused)}
-    if errors:
-        return Wrong(errors)
-    value = filled(made.fields, made.groups, made.start, found)
+    wrong = {key: one.sentence for key, one in found.items() if isinstance(one, Refused)}
+    understood = {key: one for key, one in found.items() if key not in wrong}
+    value = filled(made.fields, made.groups, made.start, understood)
     if value is MISSING:
-        return Wrong({made.fields[0].key: wanted(made.fields[0])})
-    wrong: dict[str, str] = {}
+        return Wrong(wrong or {made.fields[0].key: wanted(made.fields[0])})
     for problem in problems(value, schema):
+        if wrong and not _inside(made, problem):
+            continue  # perhaps only because something else could not be read
         key, sentence = _placed(made, problem)
         wrong.setdefault(key, sentence)
     return Wrong(wrong) if wrong else Value(value)
@@ -257,9 +257,14 @@ def _size(one: Field) -> int:
     return 700 + hidden + options + sum(len(json.dumps(text)) for text in texts)
 
 
+def _inside(made: Form, problem: Problem) -> list[Field]:
+    """The fields in whose value the problem is."""
+    return [each for each in made.fields if each.path == problem.path[: len(each.path)]]
+
+
 def _placed(made: Form, problem: Problem) -> tuple[str, str]:
     """The key of the field where the problem is shown, and its sentence there."""
-    inside = [each for each in made.fields if each.path == problem.path[: len(each.path)]]
+    inside = _inside(made, problem)
     if not inside:
         below = [each for each in made.fields if each.path[: len(problem.path)] == problem.path]
         first = next(iter((*below, *made.fields)), None)

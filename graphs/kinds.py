@@ -146,7 +146,8 @@ def options_of(kind: Kind, schema: Schema, root: JSON, seen: frozenset[str]) -> 
 def numbers_of(schema: Schema, root: JSON, seen: frozenset[str]) -> tuple[Schema, bool] | None:
     """The bounds of alternatives that are all numbers, and whether a text may stand for one.
 
-    pydantic writes a Decimal as a number or a text of digits.
+    pydantic writes a Decimal as a number or a text, in this order; with the text first the text
+    is meant.
     """
     branches = schema.get("anyOf")
     if not isinstance(branches, list) or not 1 < len(branches) <= 3:
@@ -156,8 +157,7 @@ def numbers_of(schema: Schema, root: JSON, seen: frozenset[str]) -> tuple[Schema
     texts = [each for each in inner if each.get("type") == "string"]
     if not numbers or len(numbers) + len(texts) < len(inner):
         return None
-    bounded = any(word in each for each in numbers for word in _BOUNDS)
-    if any(not bounded and not str(each.get("pattern")).startswith(_DIGITS) for each in texts):
+    if any(each is inner[0] or each.keys() - _OF_DECIMAL for each in texts):
         return None
     if texts and any(each["type"] == "integer" for each in numbers):
         return None
@@ -252,5 +252,4 @@ def example_of(kind: Kind, own: Schema, schema: Schema) -> str:
     return ""
 
 
-_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-_DIGITS = "^(?!^[-+.]*$)"  # how the pattern of pydantic's Decimal begins
+_OF_DECIMAL = {"type", "pattern", "title"}
