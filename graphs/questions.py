@@ -9,8 +9,9 @@ its choices with each of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from graphs.actions import Action, Asking, asking, reply, same
@@ -455,16 +456,17 @@ def _label(key: str) -> str:
     return name_in_words(key)[:_LABEL_CHARACTERS] or "Value"
 
 
+def _children(value: JSON) -> Iterable[JSON]:
+    return value.values() if isinstance(value, dict) else value
+
+
 def _size(value: dict[str, JSON] | list[JSON]) -> str:
     depth, level = 0, [value]
     while level and depth < _DEPTH:
         depth += 1
-        level = [
-            child
-            for one in level
-            for child in (one.values() if isinstance(one, dict) else one)
-            if isinstance(child, dict | list)
-        ]
+        inside = (child for one in level for child in _children(one))
+        # Of very many the first thousand tell how deep it goes.
+        level = list(islice((one for one in inside if isinstance(one, dict | list)), _WIDE))
     if isinstance(value, list):
         return f"{len(value):,}"
     counted = f"{len(value):,} {'value' if len(value) == 1 else 'values'}"
@@ -479,7 +481,8 @@ def _choices(options: list[JSON], schema: JSON, *, otherwise: str) -> tuple[Choi
         for number, (label, value) in enumerate(named[:OPTIONS], 1)
     )
     if _is_form(schema):
-        if buttons and len(schema.get("properties") or ()) <= 1:
+        properties = schema.get("properties")
+        if buttons and (not isinstance(properties, dict) or len(properties) <= 1):
             return buttons
         return (*buttons, _form(schema, "" if buttons else "primary"))
     if isinstance(schema, dict) and schema.get("type") not in (None, "string"):
@@ -579,4 +582,5 @@ _LABELS = ("label", "name", "title")
 _LABEL_CHARACTERS = 75
 _NAMED = 12
 _DEPTH = 20
+_WIDE = 1_000
 _ANSWER = Choice("answer", "Answer", "primary", "note", "Your answer")
