@@ -115,7 +115,8 @@ def schema(entrance: Entrance) -> JSON:
 def window(draft: drafts.Draft, graph: str, words: Words, entrance: Entrance) -> dict[str, Any]:
     """The window of the form, with what it was begun with on top."""
     top = Blocks()
-    if draft.message.text.strip() and entrance.form is not None:
+    # What was written is quoted, unless it stands in the fields already.
+    if entrance.form is not None and not entrance.initial(draft.message.text):
         top.rich("begun", quote(draft.message.text, 280))
     if draft.message.files:
         top.context("files", say("modal.start.files", count=len(draft.message.files)))

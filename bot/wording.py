@@ -934,8 +934,8 @@ ENGLISH: dict[str, Entry] = {
     "modal.start.submit": "Send",
     "modal.start.effect": "{process} begins when you send it.",
     "modal.start.files": {
-        "1": "The file of your message goes with it.",
-        "other": "The {count} files of your message go with it.",
+        "1": "The file of the message goes with it.",
+        "other": "The {count} files of the message go with it.",
     },
     "modal.choose.title": "Ask Sayso",
     "modal.choose.submit": "Next",

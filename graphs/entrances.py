@@ -35,8 +35,11 @@ class Entrance:
     problem: Callable[[JSON], str | None] = lambda _: None
 
     def initial(self, text: str) -> JSON:
-        """What the form starts with: the words go into its field for text, if it has one."""
-        takes = ((self.form or {}).get("properties") or {}).get("text") or {}
+        """What the form starts with: a JSON object is its values, words go into its `text`."""
+        fields = inputs.fields_of(self.form)
+        if (value := _object(text)) is not None:
+            return {name: one for name, one in value.items() if name in fields}
+        takes = fields.get("text") or {}
         return {"text": text} if text.strip() and takes.get("type") == "string" else {}
 
     def whole(self, value: JSON) -> JSON:
@@ -50,13 +53,8 @@ class Entrance:
 
         With it one sentence where it does not fit; None where the text is no JSON object.
         """
-        if self.form is None or not text.lstrip().startswith("{"):
-            return None
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            return None
-        if not isinstance(value, dict):
+        value = _object(text)
+        if self.form is None or value is None:
             return None
         missing = [name for name in self.form.get("required") or () if name not in value]
         if missing:
@@ -82,6 +80,16 @@ def told_by(spec: GraphSpec) -> Entrance | None:
     if spec.replies is None or spec.intake is None:
         return None
     return Entrance(True, turns=spec.replies != "kept", cancels=spec.replies == "cancel")
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def _form_of(loaded: LoadedGraph) -> JSON:

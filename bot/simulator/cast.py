@@ -42,6 +42,10 @@ COMMANDS: tuple[JSON, ...] = (
     {"command": "/content", "hint": "what it is about", "about": "Have a text written"},
 )
 
+SHORTCUTS: tuple[JSON, ...] = (
+    {"callback_id": "ask_sayso", "name": "Ask Sayso about this", "type": "message"},
+)
+
 FIRST_TEXT = "Loan for Asha Traders, 60000 for a delivery van"
 FIRST_FILES = ("bank-statement-oct.pdf", "van-quote.pdf")
 SAMPLES: dict[str, str] = {

@@ -153,6 +153,7 @@ class Page:
                 "first": acts.first_message(),
                 "samples": acts.samples(),
                 "commands": cast.COMMANDS,
+                "shortcuts": cast.SHORTCUTS,
                 "misbehave": self._slack.misbehaviour.as_json(),
                 "seq": workspace.seq,
             }
@@ -299,8 +300,10 @@ def _who_decides(block: JSON) -> Iterator[JSON]:
         on = False
         for part in inner.get("elements") or []:
             text = part.get("text", "") if part.get("type") == "text" else ""
-            if text.strip() in _WHO_DECIDES:
+            label, _, names = text.strip().partition(":")
+            if label in _WHO_DECIDES:
                 on = True
+                yield {**part, "text": names}
             elif on and "\n" in text:
                 yield {**part, "text": text.partition("\n")[0]}
                 on = False

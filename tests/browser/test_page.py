@@ -43,6 +43,22 @@ async def test_a_document_of_ones_own_is_sent_with_the_message(place: Place) -> 
     await (await opened.value).close()
 
 
+async def test_a_message_has_a_menu_with_the_shortcut_that_asks_about_it(place: Place) -> None:
+    sent = await place.control("message", user="U0ALICE", channel="C0CREDIT", text="Broken lamp")
+    page = await place.open("U0BOB", "C0CREDIT")
+    message = page.locator("#log article", has_text="Broken lamp")
+    await message.hover()
+    await message.get_by_role("button", name="More to do with this message").click()
+    async with page.expect_response("**/_control/shortcut"):
+        await page.get_by_role("menuitem", name="Ask Sayso about this").click()
+
+    await expect(page.get_by_role("menuitem")).to_have_count(0)
+    (heard,) = place.app.of("message_action")
+    assert (heard["user"]["id"], heard["callback_id"]) == ("U0BOB", "ask_sayso")
+    assert (heard["channel"]["id"], heard["message"]["ts"]) == ("C0CREDIT", sent["ts"])
+    assert heard["message"]["text"] == "Broken lamp"
+
+
 async def test_what_people_write_is_shown_and_never_run(place: Place) -> None:
     hostile = "<img src=x onerror=alert(1)> & *bold* <!channel> <https://evil.example|bank>"
     await place.control("message", user="U0BOB", channel="C0LOANS", text=hostile)

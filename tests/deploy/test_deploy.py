@@ -13,7 +13,9 @@ import typer.main
 import yaml
 
 from bot.__main__ import app
+from bot.requests import SHORTCUT
 from bot.settings import SECRETS, Environment, load
+from bot.simulator import cast
 
 HOUSE = Path(__file__).parent.parent.parent
 DEPLOY = HOUSE / "deploy"
@@ -99,6 +101,13 @@ def test_the_manifest_and_the_configuration_name_the_same_commands() -> None:
     graphs = tomllib.loads((HOUSE / "sayso.toml").read_text("utf-8"))["graphs"]
     configured = {graph["command"] for graph in graphs.values() if "command" in graph}
     assert configured == {one["command"] for one in MANIFEST["features"]["slash_commands"]}
+
+
+def test_the_manifest_and_the_local_slack_have_the_shortcut_that_is_heard() -> None:
+    (one,) = MANIFEST["features"]["shortcuts"]
+    assert (one["type"], one["callback_id"]) == ("message", SHORTCUT)
+    assert [one["name"]] == [each["name"] for each in cast.SHORTCUTS]
+    assert {each["callback_id"] for each in cast.SHORTCUTS} == {SHORTCUT}
 
 
 def test_compose_runs_commands_that_exist() -> None:

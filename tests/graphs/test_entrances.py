@@ -111,6 +111,7 @@ def test_a_model_is_a_form_with_its_own_words() -> None:
     assert got.form["properties"]["amount"]["title"] == "How many"
     assert got.form["required"] == ["text"]
     assert got.initial("60 of them") == {"text": "60 of them"}
+    assert got.initial('{"amount": 4, "other": 1}') == {"amount": 4}
     assert entrance(State, input_schema=Refund).initial("60 of them") == {}
 
 

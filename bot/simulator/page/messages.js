@@ -8,6 +8,7 @@ import { dateOfTs, daysApart, hourOf, longDayOf } from "./dates.js";
 import { el, reconcile, textOf } from "./dom.js";
 import { emojiNode } from "./emoji.js";
 import { icon } from "./icons.js";
+import { openMenu } from "./menu.js";
 import { mrkdwn, plainText, unescaped } from "./mrkdwn.js";
 import { appAvatar, avatar, openSheet } from "./side.js";
 import { emptyNote, welcome } from "./welcome.js";
@@ -166,8 +167,13 @@ function tools(app, message, surface) {
   const mine = message.user === app.view.user && !message.is_bot;
   const tool = (drawing, label, act) => el("button", { type: "button", class: "tool", title: label, "aria-label": label, onclick: act }, icon(drawing, "icon small"));
   const root = message.thread_ts ?? message.ts;
+  const shortcuts = (app.value.shortcuts ?? []).map((each) => ({
+    label: each.name,
+    act: () => app.act("/_control/shortcut", { callback_id: each.callback_id, channel, ts: message.ts }),
+  }));
   return el("div", { class: "tools" },
     surface === "log" ? tool("reply", "Reply in the conversation", () => app.showPane("conversation", { channel, ts: root })) : null,
+    shortcuts.length ? tool("more", "More to do with this message", (event) => openMenu(event.currentTarget, shortcuts)) : null,
     mine ? tool("pen", "Edit this message", () => edit(app, channel, message)) : null,
     mine ? tool("bin", "Delete this message", async () => {
       const sure = await app.modals.ask({ title: "Delete this message", text: "It disappears for everybody. What was started by it goes on.", confirm: "Delete", deny: "Keep it", style: "danger" });
