@@ -12,6 +12,10 @@ that into the run's configuration, at every run, retry and take-over alike:
         key = effect_key(config, "human_review")                # the same at every attempt
         await bank.transfer(…, headers={"Idempotency-Key": key})
 
+A question about several actions (the tool calls of one turn) is one decision with an item for
+each, in their order: `approved.items[0].outcome`, `.by`, `.note`. Its own `outcome` is then what
+they came to together: approved (edited ones too), rejected, or mixed.
+
 The effect key is what makes an action happen once: a node can run twice (a worker dies after the
 action and before the checkpoint), and the other side recognises the second time by the key. Nodes
 ask first and act after, because a node that asked runs again from its top.
@@ -37,6 +41,20 @@ class Decider:
 
 
 @dataclass(frozen=True)
+class DecidedItem:
+    """What one action of a question came to; `arguments` are those that were decided on."""
+
+    tool: str | None
+    arguments: Any
+    verb: str
+    outcome: str
+    answer: Any
+    note: str | None
+    at: datetime | None
+    by: tuple[Decider, ...]
+
+
+@dataclass(frozen=True)
 class Decided:
     """One decision on this thread: which node asked, what came of it, by whom, when and why."""
 
@@ -49,6 +67,7 @@ class Decided:
     at: datetime | None
     by: tuple[Decider, ...]
     effect_key: str
+    items: tuple[DecidedItem, ...] = ()
 
     @property
     def names(self) -> str:
@@ -111,9 +130,27 @@ def _decided(entry: Mapping[str, Any]) -> Decided:
         answer=entry.get("answer"),
         note=entry.get("note") or None,
         at=_moment(entry.get("decided_at")),
-        by=tuple(_decider(one) for one in entry.get("by") or () if isinstance(one, Mapping)),
+        by=_deciders(entry),
         effect_key=str(entry.get("effect_key") or ""),
+        items=tuple(_item(one) for one in entry.get("items") or () if isinstance(one, Mapping)),
     )
+
+
+def _item(entry: Mapping[str, Any]) -> DecidedItem:
+    return DecidedItem(
+        tool=entry.get("tool"),
+        arguments=entry.get("arguments"),
+        verb=str(entry.get("verb") or ""),
+        outcome=str(entry.get("outcome") or ""),
+        answer=entry.get("answer"),
+        note=entry.get("note") or None,
+        at=_moment(entry.get("decided_at")),
+        by=_deciders(entry),
+    )
+
+
+def _deciders(entry: Mapping[str, Any]) -> tuple[Decider, ...]:
+    return tuple(_decider(one) for one in entry.get("by") or () if isinstance(one, Mapping))
 
 
 def _decider(entry: Mapping[str, Any]) -> Decider:

@@ -15,8 +15,9 @@ from checkpoints import leases
 from checkpoints.database import Connection, queries
 from checkpoints.errors import LockTimeout
 from checkpoints.text import clean
-from graphs import audit, mailbox, ports, reviews, steps, threads
+from graphs import audit, deadlines, mailbox, ports, reviews, steps, threads
 from graphs.errors import UnknownThread
+from graphs.feeding import ASK_AGAIN, INTERRUPTS
 from graphs.ports import Wish, no_wish
 from graphs.threads import Status
 
@@ -28,6 +29,13 @@ class Retried:
     """The thread tries again; `status` is what it was before."""
 
     status: Status
+
+
+@dataclass(frozen=True)
+class AskedAgain:
+    """The answer of this review is dropped, and its question put anew."""
+
+    review_id: int
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,7 @@ class NotPossible:
     status: Status
 
 
-Result: TypeAlias = Retried | Cancelled | NotPossible
+Result: TypeAlias = Retried | AskedAgain | Cancelled | NotPossible
 
 
 async def retry(
@@ -84,6 +92,7 @@ async def retry(
         if before.status in _SET_ASIDE:
             await leases.seize(connection, thread_id)
             await leases.forgive(connection, thread_id)
+            await deadlines.resume(connection, thread_id, before.changed_at)
         await mailbox.put(connection, thread_id, "retry", unwoken=not woken)
     if woken:
         await leases.wake(connection, thread_id)
@@ -93,6 +102,40 @@ async def retry(
     )  # fmt: skip
     await _show(connection, thread_id, wish)
     return Retried(before.status)
+
+
+async def ask_again(
+    connection: Connection, thread_id: str, *, by: str, wish: Wish = no_wish
+) -> AskedAgain | NotPossible:
+    """Drop the answer at which its own node failed, so that the question is put anew.
+
+    The worker takes it out of the checkpoint; until then the thread stands as it did. An error in
+    another step is no reason: what was decided there stays decided. Whether `by` may is the
+    caller's check.
+
+    Raises:
+        UnknownThread
+    """
+    woken = await leases.lock(connection, thread_id)
+    if await connection.fetchrow(threads.SQL.lock, thread_id) is None:
+        raise UnknownThread(thread_id)
+    before = await threads.get(connection, thread_id)
+    failed = before.status in (Status.FAILED, Status.QUEUED) and before.error is not None
+    node = before.error.node if before.error is not None else ""
+    asked = await connection.fetchrow(SQL.asked_by, thread_id, node) if failed else None
+    if asked is None:
+        return NotPossible(before.status)
+    await mailbox.consume_retries(connection, thread_id)
+    body = {ASK_AGAIN: True, INTERRUPTS: [asked["interrupt_id"]]}
+    await mailbox.put(connection, thread_id, "retry", body=body, unwoken=not woken)
+    if woken:
+        await leases.wake(connection, thread_id)
+    await audit.record(
+        connection, "thread.asked_again", actor=by, thread_id=thread_id, review_id=asked["id"],
+        detail={"was": before.status, "node": node},
+    )  # fmt: skip
+    await _show(connection, thread_id, wish)
+    return AskedAgain(asked["id"])
 
 
 async def cancel(

@@ -18,3 +18,15 @@ set mark = $2,
 where id = $1
   and (mark is null or mark not in ('done', 'cancelled'))
 returning id;
+
+-- name: asked_by
+-- The newest decided question of the node that failed; the last name of its path will do.
+select id, interrupt_id
+from sayso.reviews
+where thread_id = $1
+  and status in ('decided', 'expired')
+  and kind = 'interrupt'
+  and rewound_at is null
+  and (node = $2 or split_part(node, '/', -1) = split_part($2, '/', -1))
+order by closed_at desc, id desc
+limit 1;

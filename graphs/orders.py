@@ -10,7 +10,7 @@ import itertools
 import json
 import operator
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -238,15 +238,14 @@ def _decision(thread_id: str, items: Sequence[DatabaseRow]) -> dict[str, Any]:
     """One decision; with several actions in it, each of them as an item of its own."""
     told = [_item(row) for row in items]
     first, whole = items[0], items[0]["whole"]
-    outcomes = {each["outcome"] for each in told}
     return {
         "interrupt_id": first["interrupt_id"],
         "node": first["node"],
         "audience": first["audience"],
-        "verb": _one_of(each["verb"] for each in told),
-        "outcome": overall(outcomes),
+        "verb": told[0]["verb"] if len({each["verb"] for each in told}) == 1 else "mixed",
+        "outcome": reviews.overall({each["outcome"] for each in told}),
         "answer": json.loads(whole) if whole is not None else told[0]["answer"],
-        "note": _one_of(each["note"] for each in told),
+        "note": "\n".join(dict.fromkeys(each["note"] for each in told if each["note"])) or None,
         "decided_at": first["closed_at"].isoformat(),
         "by": list({each["id"]: each for one in told for each in one["by"]}.values()),
         "effect_key": effect_key(thread_id, first["interrupt_id"]),
@@ -255,6 +254,7 @@ def _decision(thread_id: str, items: Sequence[DatabaseRow]) -> dict[str, Any]:
 
 
 def _item(row: DatabaseRow) -> dict[str, Any]:
+    one = {"id": row["decided_by"], "name": row["decided_by_name"] or ""}
     return {
         "tool": row["tool"],
         "arguments": row["arguments"],
@@ -263,12 +263,5 @@ def _item(row: DatabaseRow) -> dict[str, Any]:
         "answer": json.loads(row["answer"]) if row["answer"] is not None else None,
         "note": row["note"],
         "decided_at": row["decided_at"].isoformat(),
-        "by": list(row["voters"])
-        or [{"id": row["decided_by"], "name": row["decided_by_name"] or ""}],
+        "by": list(row["voters"]) or ([one] if one["id"] else []),  # nobody, where time ran out
     }
-
-
-def _one_of(said: Iterable[str | None]) -> str | None:
-    """What all of them are; "mixed" where they differ."""
-    found = list(dict.fromkeys(said))
-    return found[0] if len(found) == 1 else "mixed"

@@ -21,7 +21,7 @@ into an action makes a new revision too; the votes of that item lapse and the ot
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -156,17 +156,8 @@ class Review:
 
     @property
     def outcome(self) -> str | None:
-        """What it came to: approved, rejected, changes, answered, …; None while open.
-
-        Several actions that came to different things are "mixed", unless all were let through
-        (approved) or none (rejected).
-        """
-        found = {item.outcome for item in self.items}
-        if len(found) <= 1 or None in found:
-            return None if None in found else next(iter(found), None)
-        if found <= {"approved", "edited"}:
-            return "approved"
-        return "rejected" if found <= {"rejected", "skipped"} else "mixed"
+        """What it came to: approved, rejected, changes, answered, …; None while open."""
+        return overall({item.outcome for item in self.items})
 
     def shown(self, spec: GraphSpec | None) -> Shown:
         """The question in words, by the graph's template for this node where it has one."""
@@ -181,6 +172,18 @@ class Review:
             schemas=[item.schema for item in self.items] if self.asking.actions else None,
             is_json=True,
         )
+
+
+def overall(outcomes: Collection[str | None]) -> str | None:
+    """What several actions came to together; None while one is open.
+
+    Where they differ that is "mixed", unless all were let through (approved) or none (rejected).
+    """
+    if len(outcomes) <= 1 or None in outcomes:
+        return None if None in outcomes else next(iter(outcomes), None)
+    if set(outcomes) <= {"approved", "edited"}:
+        return "approved"
+    return "rejected" if set(outcomes) <= {"rejected", "skipped"} else "mixed"
 
 
 @dataclass(frozen=True)

@@ -216,8 +216,9 @@ where id = $1;
 -- name: decided
 -- What was decided on a thread, oldest first, for its nodes.
 select
-  r.interrupt_id, r.node, r.audience, i.item, i.tool, i.arguments, i.verb, i.outcome, i.answer,
-  i.note, i.decided_at, i.decided_by, i.decided_by_name,
+  r.id as review_id, r.interrupt_id, r.node, r.audience, i.item, i.tool, i.arguments, i.verb,
+  i.outcome, i.answer, i.note, i.decided_at, i.decided_by, i.decided_by_name, r.closed_at,
+  (select m.answer from sayso.mailbox as m where m.review_id = r.id) as whole,
   coalesce(
     (
       select jsonb_agg(jsonb_build_object('id', v.voter, 'name', v.voter_name) order by v.id)
@@ -238,7 +239,7 @@ where r.thread_id = $1
   and i.status = 'decided'
   and r.status in ('decided', 'expired')
   and r.rewound_at is null
-order by i.decided_at, r.id, i.item;
+order by r.closed_at, r.id, i.item;
 
 -- name: weight
 -- How long the question of a review is, without reading it.
