@@ -51,7 +51,7 @@ async def test_both_are_asked_at_once_one_with_buttons_and_one_with_a_form(here:
     assert otherwise.label == "Something else"
     shown = words.shown(SPEC)
     assert [(choice.label, choice.needs) for choice in shown.choices] == [("Fill in", "form")]
-    assert set(words.schema["properties"]) == {"tone", "promises", "addition"}
+    assert list(words.schema["properties"]) == ["tone", "promises", "addition"]
     assert ("Draft", "We are glad to tell you about the new opening hours. "
             "Thank you for being with us.") in shown.facts  # fmt: skip
     assert "Changed" not in dict(shown.facts)
