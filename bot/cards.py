@@ -64,6 +64,7 @@ ENDED = frozenset({Status.DONE, Status.REJECTED, Status.SENT_BACK, Status.RUNNIN
 
 PLAIN_BUTTONS = 10  # choices that are all buttons; of more, some, and the others in a menu
 FEW_BUTTONS = 8
+SET_ASIDE = (Status.WITHDRAWN, Status.REPLACED)
 
 ROOMS = (
     Room(),
@@ -296,7 +297,7 @@ def _closed(view: CardView, room: Room) -> list[dict[str, object]]:
     )
     if view.status is Status.HELD:
         blocks.section("why", *_why_held(view))
-    elif view.because and view.status in (Status.WITHDRAWN, Status.REPLACED):
+    elif view.because and view.status in SET_ASIDE:
         blocks.section("why", said(view.because))
     blocks.rich("facts", lines(outcome_facts(view, room)))
     if len(view.actions) > 1 and view.status in ENDED:
@@ -313,7 +314,7 @@ def _closed(view: CardView, room: Room) -> list[dict[str, object]]:
 
 
 def _beside(view: CardView) -> Button | None:
-    if view.status is Status.REPLACED and (new := new_card(view.change, view.shown.title)):
+    if view.status in SET_ASIDE and (new := new_card(view.change, view.shown.title)):
         return new
     return _details(view) if "details" in view.offers else None
 

@@ -70,7 +70,9 @@ def of_card(
     if card.status is views.Status.EXPIRED:
         return replace(told, kind=views.Refused.EXPIRED)
     if card.status is views.Status.WITHDRAWN:
-        return replace(told, kind=views.Refused.WITHDRAWN, by=card.withdrawn_by)
+        return replace(
+            told, kind=views.Refused.WITHDRAWN, by=card.withdrawn_by, problem=card.because
+        )
     if card.status is views.Status.REPLACED:
         return replace(told, kind=views.Refused.CHANGED, change=card.change)
     action = next((one for one in card.actions if one.shown.item == item), None)
@@ -144,7 +146,9 @@ def _filled(told: views.Refusal, result: votes.VoteResult, card: views.CardView)
         case votes.Withdrawn() if card.status is views.Status.REPLACED:
             return replace(told, kind=views.Refused.CHANGED, change=card.change)
         case votes.Withdrawn():
-            return replace(told, kind=views.Refused.WITHDRAWN, by=card.withdrawn_by)
+            return replace(
+                told, kind=views.Refused.WITHDRAWN, by=card.withdrawn_by, problem=card.because
+            )
         case votes.Held():
             return replace(told, kind=views.Refused.HELD)
         case votes.BadAnswer():

@@ -176,7 +176,8 @@ def _withdrawn(refusal: Refusal) -> Told:
     first = say("private.withdrawn.plain")
     if refusal.by:
         first = say("private.withdrawn", who=refusal.by)
-    return Told(first, (say("private.click_changed_nothing"),))
+    why = [said(refusal.problem)] if refusal.problem else []
+    return Told(first, (*why, say("private.click_changed_nothing")))
 
 
 def _changed(refusal: Refusal) -> Told:

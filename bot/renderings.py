@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bot import cards, lapses, notices, posts, rows, views
+from bot import cards, lapses, notices, posts, rows, timing, views
 from bot.cards import Payload
 from bot.people import People
 from bot.posts import Post
@@ -88,6 +88,8 @@ class Renderings:
         shown = review.shown(spec)
         new = await self._new_card(connection, review) if status in _CLOSED else None
         free = not shown.actions and not (spec and spec.template(review.node))
+        clock = await timing.clock(connection, review, shown, spec)
+        shown = replace(shown, if_nobody=clock.if_nobody)
         return views.CardView(
             review_id=review.id,
             revision=review.revision,
@@ -103,6 +105,10 @@ class Renderings:
             votes=rows.votes(review, names, shown),
             outcome=rows.verb(review),
             decided_at=rows.decided_at(review),
+            deadline=clock.deadline,
+            zone=clock.zone,
+            overdue=clock.overdue,
+            expired_as=clock.expired_as,
             result=thread.outcome or "" if status is views.Status.DONE else "",
             ended_at=thread.ended_at,
             failure=await self.failure(connection, thread),
@@ -112,6 +118,7 @@ class Renderings:
             cut=cut,
             reason=rows.reason(thread),
             because=rows.because(review, thread, new=new is not None),
+            warning=rows.warning(review, thread),
             again=rows.asked_again(review, names),
             written=await self._written(connection, thread) if shown.actions else "",
             actions=await self._actions(connection, review, shown, names, ping=ping),
@@ -321,14 +328,13 @@ class Renderings:
                 seconds=(ended - step.started_at).total_seconds() if ended else None,
                 raw=step.node,
             )
-            if step.status == "done" and decided.get(step.node):
-                review = decided[step.node].pop(0)
-                names = await self.names(connection, review, thread)
-                item = review.items[0]
+            asked = rows.asked_in(step, decided.get(step.node, ()))
+            if asked is not None:
+                names = await self.names(connection, asked, thread)
                 line = replace(
                     line,
-                    votes=rows.votes(review, names, review.shown(spec)),
-                    outcome=item.verb or "",
+                    votes=rows.votes(asked, names, asked.shown(spec)),
+                    outcome=rows.verb(asked),
                 )
             lines.append(line)
         return tuple(lines)

@@ -14,6 +14,7 @@ from graphs.actions import same
 from graphs.questions import asker
 from graphs.reviews import Item, Review
 from graphs.specs import GraphSpec
+from graphs.steps import Step
 from graphs.templates import MISSING, in_words, name_in_words
 from graphs.threads import Failure, Status, Thread
 
@@ -33,9 +34,17 @@ def label(spec: GraphSpec | None, node: str) -> str:
 
 
 def person(user: str | None, names: Mapping[str, str]) -> views.Person:
-    """Somebody by their id; who decided at the command line has no id in Slack."""
+    """Somebody by their id; who came by the command line or a program has no id in Slack."""
     user = user or ""
-    return views.Person(user, names.get(user, user.removeprefix("cli:") if ":" in user else ""))
+    return views.Person(user, names.get(user, user.rpartition(":")[2] if ":" in user else ""))
+
+
+def asked_in(step: Step, decided: Sequence[Review]) -> Review | None:
+    """The decided question that this step asked; another pass of its node asks another."""
+    if step.status != "done" or step.finished_at is None:
+        return None
+    began, ended = step.started_at, step.finished_at
+    return next((one for one in decided if began <= one.opened_at <= ended), None)
 
 
 def votes(review: Review | None, names: Mapping[str, str], shown: Any) -> tuple[views.Vote, ...]:
@@ -125,6 +134,8 @@ def status(review: Review, thread: Thread) -> views.Status:
         return views.Status.HELD if held else views.Status.OPEN
     if review.status == "expired":
         return views.Status.EXPIRED
+    if review.rewound_at is not None:
+        return views.Status.WITHDRAWN
     if review.status == "withdrawn":
         anew = review.closed_because in _ANEW and thread.status is not Status.CANCELLED
         return views.Status.REPLACED if anew else views.Status.WITHDRAWN
@@ -150,11 +161,25 @@ def status(review: Review, thread: Thread) -> views.Status:
 def because(review: Review, thread: Thread, *, new: bool) -> str:
     """Why a review was closed without a decision, in a sentence; "" where somebody withdrew it."""
     reason = (review.closed_because or "").strip()
+    if review.rewound_at is not None:
+        told = thread.rewound if isinstance(thread.rewound, dict) else {}
+        slots = {"step": told.get("step", ""), "who": told.get("by_name") or phrase("someone")}
+        return phrase("closed.rewound", **slots)
     if review.status != "withdrawn" or thread.status is Status.CANCELLED or not reason:
         return ""
     if key := _BECAUSE.get(reason):
         return phrase(first_of(*[f"{key}.new"] * new, key))
     return f"{reason[:1].upper()}{reason[1:]}{'' if reason.endswith('.') else '.'}"
+
+
+def warning(review: Review, thread: Thread) -> str:
+    """What was done already before the thread was taken back and asked this again, else ""."""
+    told = thread.rewound if isinstance(thread.rewound, dict) else {}
+    past = [str(one.get("outcome") or "").strip() for one in told.get("past") or ()]
+    if review.status != "open" or not past or not _is_since(review.opened_at, told.get("at")):
+        return ""
+    said = "; ".join(dict.fromkeys(one.rstrip(".") for one in past if one))
+    return phrase("warning.rewound", done=said) if said else phrase("warning.rewound.plain")
 
 
 def was_decided(review: Review, by: datetime) -> bool:
@@ -196,6 +221,8 @@ def reason(thread: Thread) -> str:
 def ended(thread: Thread, decided: Review | None) -> str:
     """How the thread ended, in the words of the progress message; "" while it goes on."""
     if thread.status is Status.DONE:
+        if decided is not None and decided.status == "expired":
+            return "expired"
         return "rejected" if decided and decided.outcome == "rejected" else "done"
     return {
         Status.CANCELLED: "cancelled" if thread.mark_reason != "withdrawn" else "withdrawn",
@@ -208,6 +235,8 @@ def ended(thread: Thread, decided: Review | None) -> str:
 def outcome_kind(thread: Thread, decided: Review | None) -> str | None:
     """Which outcome its requester is told; None while there is none."""
     if thread.status is Status.DONE:
+        if decided is not None and decided.status == "expired":
+            return "expired"
         if decided is not None and decided.outcome == "rejected":
             return "rejected"
         return "done"
@@ -238,6 +267,13 @@ def text(value: Any, review: Review) -> str:
     if isinstance(value, str) and value:
         return value
     return review.question if isinstance(review.question, str) else "Please write more about it."
+
+
+def _is_since(at: datetime, then: Any) -> bool:
+    try:
+        return at >= datetime.fromisoformat(str(then))
+    except (TypeError, ValueError):
+        return True  # better a warning too many
 
 
 def _field(key: str) -> str:

@@ -1,0 +1,368 @@
+"""Questions about several actions, forms and stops, decided from cards and windows."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from bot.wishes import Wishes
+from graphs import mailbox, reviews
+from graphs.actions import Action
+from graphs.plain import digest
+from graphs.reviews import Asked, RuleFor
+from graphs.specs import People, Rule
+from tests.bot.action_samples import BOTH, EVERY, REFUND, turn
+from tests.bot.conftest import Desk, until
+from tests.bot.test_clicks import press, told, window
+
+CREDIT = Rule(channel="C0CREDIT", approvers=People(groups=("S0CREDIT",)))
+HEADS = Rule(channel="C0CREDIT", approvers=People(users=("U0ERIN",)))
+TWO = CREDIT.model_copy(update={"quorum": 2})
+AMOUNTS = {
+    "type": "object",
+    "properties": {
+        "order": {"type": "string", "pattern": "^A-[0-9]{4}$"},
+        "amount": {"type": "number", "minimum": 1, "maximum": 5000},
+        "reason": {"type": "string"},
+    },
+    "required": ["order", "amount"],
+}
+Json = dict[str, Any]
+
+
+def by_tool(action: Action | None) -> Rule:
+    """The email is for the head of credit, everything else for the officers."""
+    return HEADS if action is not None and action.tool == "send_email" else CREDIT
+
+
+async def ask(
+    desk: Desk,
+    question: Any,
+    rule_for: RuleFor = lambda _: CREDIT,
+    *,
+    thread_id: str | None = None,
+    interrupt: str = "a" * 32,
+    **more: Any,
+) -> int:
+    """A review of this question as settle would open it, with its card posted."""
+    thread_id = thread_id or await desk.thread()
+    asked = Asked(
+        interrupt_id=interrupt,
+        node="tools",
+        checkpoint_id="1",
+        question=question,
+        hash=digest(question),
+        **more,
+    )
+    async with desk.database.transaction() as connection:
+        put = await reviews.put(
+            connection,
+            thread_id=thread_id,
+            graph="refund_agent",
+            asked=asked,
+            audience="reviewers",
+            rule_for=rule_for,
+        )
+        assert put is not None
+        wishes = Wishes(desk.settings.configuration.operators)
+        await wishes(connection, "card", str(put.review_id))
+        if put.replaced:
+            await wishes(connection, "card", str(put.replaced))
+    await desk.post_all()
+    return put.review_id
+
+
+async def answers(desk: Desk, review_id: int) -> list[Any]:
+    """The answers to the review that wait for its thread."""
+    review = await reviews.get(desk.database, review_id)
+    waiting = await mailbox.waiting(desk.database, review.thread_id)
+    return [json.loads(row.answer) for row in waiting if row.kind == "answer"]
+
+
+async def card(desk: Desk) -> str:
+    """The newest card in the channel, as text."""
+    await desk.post_all()
+    return str(desk.slack.messages("C0CREDIT")[-1]["blocks"])
+
+
+async def edit(desk: Desk, user: str, item: int = 0, **values: Any) -> Json:
+    """Open the form of an action, change some of it, and submit."""
+    await press(desk, user, "Edit", action_id=f"edit:{item}")
+    view = await window(desk, user, "Change this action")
+    keys = inputs(view)
+    typed = {keys[name]: value for name, value in values.items()}
+    return dict(await desk.slack.submit(user, typed))
+
+
+def inputs(view: Json) -> dict[str, str]:
+    """The block of each input, by its label."""
+    return {b["label"]["text"]: b["block_id"] for b in view["blocks"] if b["type"] == "input"}
+
+
+async def test_each_action_is_decided_by_itself_and_the_last_one_sends_the_answer(
+    desk: Desk,
+) -> None:
+    review_id = await ask(desk, BOTH)
+    await press(desk, "U0ALICE", "Approve", action_id="approve:0")
+    assert await answers(desk, review_id) == []
+    shown = await card(desk)
+    assert "1 of 2 decided" in shown
+    assert "approve:0" not in shown
+
+    await press(desk, "U0DANA", "Reject", action_id="reject:1")
+    await window(desk, "U0DANA", "Reject this action", "2. Send email")
+    await desk.slack.submit("U0DANA", {"reason": "Say within 10 days."})
+    (answer,) = await answers(desk, review_id)
+    assert answer == {
+        "decisions": [
+            {"type": "approve"},
+            {"type": "reject", "message": "Say within 10 days."},
+        ]
+    }
+    assert "1 approved, 1 rejected." in await card(desk)
+
+
+async def test_an_edit_is_the_editors_approval_and_stands_on_the_card_before_and_after(
+    desk: Desk,
+) -> None:
+    review_id = await ask(desk, BOTH, schemas={"issue_refund": AMOUNTS})
+    before = await card(desk)
+    assert (await edit(desk, "U0ALICE", Amount="3500"))["status"] == 200
+    item = (await reviews.get(desk.database, review_id)).items[0]
+    assert (item.outcome, item.arguments) == ("edited", {**REFUND, "amount": 3500})
+    assert item.answer == {
+        "type": "edit",
+        "edited_action": {"name": "issue_refund", "args": {**REFUND, "amount": 3500}},
+    }
+    shown = await card(desk)
+    assert "'text': '4,000', 'style': {'strike': True}" in shown
+    assert "'text': '3,500', 'style': {'bold': True}" in shown
+    assert before.split("version ")[1][:6] != shown.split("version ")[1][:6]
+    (entry,) = await desk.audit("review.edited")
+    assert (entry["before"]["amount"], entry["after"]["amount"]) == (4000, 3500)
+
+
+async def test_what_does_not_fit_the_form_is_said_on_its_field_and_the_window_stays(
+    desk: Desk,
+) -> None:
+    review_id = await ask(desk, BOTH, schemas={"issue_refund": AMOUNTS})
+    answer = await edit(desk, "U0ALICE", Order="B-1")
+    view = await window(desk, "U0ALICE", "Change this action")
+    assert answer["response_action"] == "errors"
+    assert list(answer["errors"]) == [inputs(view)["Order"]]
+    assert (await reviews.get(desk.database, review_id)).items[0].status == "open"
+
+    mended = await desk.slack.submit("U0ALICE", {inputs(view)["Order"]: "A-2232"})
+    assert mended["status"] == 200
+    assert (await reviews.get(desk.database, review_id)).items[0].arguments["order"] == "A-2232"
+    assert desk.slack.views("U0ALICE") == []
+
+
+async def test_an_edit_takes_away_the_votes_before_it_and_their_voters_are_told(
+    desk: Desk,
+) -> None:
+    review_id = await ask(desk, BOTH, lambda _: TWO)
+    await press(desk, "U0DANA", "Approve", action_id="approve:0")
+    await card(desk)
+    assert (await edit(desk, "U0ALICE", Amount="3500"))["status"] == 200
+    review = await reviews.get(desk.database, review_id)
+    assert [vote.voter for vote in review.items[0].standing_votes()] == ["U0ALICE"]
+    assert "1 of 2 approvals" in await card(desk)
+    (message,) = desk.slack.messages("D0DANA")
+    assert "does not count any more" in str(message["blocks"])
+    assert "3,500" in str(message["blocks"])
+    assert "4,000" in str(message["blocks"])
+
+    await press(desk, "U0DANA", "Approve", action_id="approve:0")
+    item = (await reviews.get(desk.database, review_id)).items[0]
+    assert (item.outcome, item.answer["edited_action"]["args"]["amount"]) == ("edited", 3500)
+
+
+async def test_a_click_on_the_card_from_before_an_edit_is_told_what_changed(desk: Desk) -> None:
+    review_id = await ask(desk, BOTH, lambda _: TWO)
+    (old,) = desk.slack.messages("C0CREDIT")
+    await edit(desk, "U0ALICE", Amount="3500")
+    await press(desk, "U0DANA", "Approve", action_id="approve:0", ts=old["ts"])
+    said = await told(desk, "U0DANA")
+    assert "changed this request while you were reading" in said
+    assert "4,000" in said
+    assert "3,500" in said
+    assert "not counted" in said
+    assert len((await reviews.get(desk.database, review_id)).items[0].standing_votes()) == 1
+    (entry,) = await desk.audit("vote.refused")
+    assert (entry["actor"], entry["why"]) == ("U0DANA", "Superseded")
+
+
+async def test_who_changed_an_action_may_not_approve_it_where_the_rule_says_so(
+    desk: Desk,
+) -> None:
+    rule = CREDIT.model_copy(update={"editor_may_decide": False})
+    review_id = await ask(desk, BOTH, lambda _: rule)
+    await press(desk, "U0ALICE", "Edit", action_id="edit:0")
+    view = await window(desk, "U0ALICE", "Change this action")
+    assert view["submit"]["text"] == "Change it"
+    await desk.slack.submit("U0ALICE", {inputs(view)["Amount"]: "3500"})
+    await card(desk)
+    await press(desk, "U0ALICE", "Approve", action_id="approve:0")
+    assert "someone else has to approve it" in await told(desk, "U0ALICE")
+    await press(desk, "U0DANA", "Approve", action_id="approve:0")
+    assert (await reviews.get(desk.database, review_id)).items[0].outcome == "edited"
+
+
+async def test_approve_both_approves_what_one_may_and_tells_what_not(desk: Desk) -> None:
+    review_id = await ask(desk, BOTH, by_tool)
+    await press(desk, "U0ALICE", "Approve both")
+    said = await told(desk, "U0ALICE")
+    assert "1. Issue refund" in said
+    assert "Not approved: 2. Send email. It is for other people to decide." in said
+    items = (await reviews.get(desk.database, review_id)).items
+    assert [item.status for item in items] == ["decided", "open"]
+    refused = await desk.audit("vote.refused")
+    assert [(entry["actor"], entry["why"]) for entry in refused] == [("U0ALICE", "Refused")]
+    await press(desk, "U0CHARLIE", "Approve", action_id="approve:1")
+    assert "Nothing was changed" in await told(desk, "U0CHARLIE")
+
+
+async def test_approve_both_by_somebody_who_may_neither_is_one_refusal(desk: Desk) -> None:
+    review_id = await ask(desk, BOTH)
+    await press(desk, "U0CHARLIE", "Approve both")
+    assert "You cannot decide this" in await told(desk, "U0CHARLIE")
+    assert len(await desk.audit("vote.refused")) == 2
+    assert (await reviews.get(desk.database, review_id)).votes == ()
+    await press(desk, "U0ALICE", "Approve both")
+    assert (await reviews.get(desk.database, review_id)).outcome == "approved"
+
+
+@pytest.mark.parametrize(("verb", "title"), [("edit", "Edit"), ("reject", "Reject")])
+async def test_whoever_may_not_decide_an_action_is_told_before_they_write(
+    desk: Desk, verb: str, title: str
+) -> None:
+    await ask(desk, BOTH, by_tool)
+    await press(desk, "U0ALICE", title, action_id=f"{verb}:1")
+    await window(desk, "U0ALICE", "Nothing was changed")
+    (entry,) = await desk.audit("vote.refused")
+    assert (entry["actor"], entry["item"]) == ("U0ALICE", 1)
+
+
+async def test_an_action_that_has_only_a_line_is_reviewed_and_decided_in_a_window(
+    desk: Desk,
+) -> None:
+    calls = [("issue_refund", {**REFUND, "amount": n}, EVERY) for n in range(1, 15)]
+    review_id = await ask(desk, turn(*calls))
+    await press(desk, "U0ALICE", "Review", action_id="review:6")
+    await window(desk, "U0ALICE", "7. Issue refund", "approve:6")
+    await desk.slack.click("U0ALICE", action_id="approve:6")
+    await window(desk, "U0ALICE", "approved by")
+    assert (await reviews.get(desk.database, review_id)).items[6].outcome == "approved"
+    await desk.slack.act("close", user="U0ALICE")
+
+    await press(desk, "U0ALICE", "Show the other 3")
+    await window(desk, "U0ALICE", "review:13")
+    await desk.slack.click("U0ALICE", action_id="review:13")
+    await window(desk, "U0ALICE", "reject:13")
+    await desk.slack.click("U0ALICE", action_id="reject:13")
+    await window(desk, "U0ALICE", "Reject this action")
+    answer = await desk.slack.submit("U0ALICE", {"reason": "It was refunded already."})
+    assert answer["status"] == 200
+    assert desk.slack.views("U0ALICE") == []
+    assert (await reviews.get(desk.database, review_id)).items[13].outcome == "rejected"
+
+    await press(desk, "U0CHARLIE", "Review", action_id="review:7")
+    await window(desk, "U0CHARLIE", "Nothing was shown")
+
+
+async def test_an_old_button_of_an_action_that_is_decided_tells_who_was_first(desk: Desk) -> None:
+    await ask(desk, BOTH)
+    await press(desk, "U0ALICE", "Approve", action_id="approve:0")
+    await press(desk, "U0DANA", "Approve", action_id="approve:0")
+    said = await told(desk, "U0DANA")
+    assert "U0ALICE" in said
+    assert "before your click arrived" in said
+
+
+@pytest.mark.parametrize("verb", ["approve:9", "approve:x", "fly:0", "approve"])
+async def test_a_button_of_an_action_that_is_not_there_is_recorded_and_told(
+    desk: Desk, verb: str
+) -> None:
+    from tests.bot.test_clicks import interaction, pressed
+
+    review_id = await ask(desk, BOTH)
+    assert (await interaction(desk, **pressed(verb, f"{review_id}.1", team="T0SAYSO")))[0] == 200
+    assert "not known here" in await told(desk, "U0ALICE")
+    assert len(await desk.audit("click.unknown")) == 1
+    assert (await reviews.get(desk.database, review_id)).votes == ()
+
+
+async def test_a_question_with_a_form_is_filled_in_and_its_answer_fits(desk: Desk) -> None:
+    schema = {
+        "title": "Delivery",
+        "type": "object",
+        "properties": {"day": {"type": "string", "format": "date"}, "boxes": {"type": "integer"}},
+        "required": ["day", "boxes"],
+    }
+    review_id = await ask(desk, {"supplier": "Asha Traders"}, schema=schema)
+    await press(desk, "U0ALICE", "Fill in")
+    view = await window(desk, "U0ALICE", "Delivery", "Boxes")
+    keys = inputs(view)
+    answer = await desk.slack.submit("U0ALICE", {keys["Day"]: "2027-01-05", keys["Boxes"]: "3"})
+    assert answer["status"] == 200
+    assert await answers(desk, review_id) == [{"day": "2027-01-05", "boxes": 3}]
+
+
+@pytest.mark.parametrize(
+    ("label", "outcome", "said"),
+    [("Continue", "continued", {"do": "continue"}), ("Stop", "stopped", {"do": "stop"})],
+)
+async def test_a_stop_before_a_step_is_let_through_or_ended(
+    desk: Desk, label: str, outcome: str, said: Json
+) -> None:
+    review_id = await ask(desk, {"version": "2.14", "servers": 6}, kind="breakpoint")
+    assert "Stop here?" in await card(desk)
+    await press(desk, "U0ALICE", label)
+    review = await reviews.get(desk.database, review_id)
+    assert (review.outcome, await answers(desk, review_id)) == (outcome, [said])
+
+
+async def test_the_values_before_a_step_are_changed_and_only_those(desk: Desk) -> None:
+    review_id = await ask(desk, {"version": "2.14", "servers": 6}, kind="breakpoint")
+    await press(desk, "U0ALICE", "Change values")
+    view = await window(desk, "U0ALICE", "Change values", "Servers")
+    keys = inputs(view)
+    await desk.slack.submit("U0ALICE", {keys["Servers"]: "4"})
+    assert await answers(desk, review_id) == [{"do": "change", "values": {"servers": 4}}]
+    assert "Values changed and let through." in await card(desk)
+
+
+async def test_an_option_beyond_the_buttons_is_chosen_from_the_menu(desk: Desk) -> None:
+    question = {"question": "Where to?", "options": [f"City {n}" for n in range(1, 31)]}
+    review_id = await ask(desk, question)
+    await press(desk, "U0ALICE", "City 27", action_id="more_answers")
+    assert await answers(desk, review_id) == ["City 27"]
+
+
+async def test_a_card_that_was_set_aside_says_why_and_leads_to_the_new_one(desk: Desk) -> None:
+    first = await ask(desk, BOTH)
+    thread_id = (await reviews.get(desk.database, first)).thread_id
+    changed = turn(("issue_refund", {**REFUND, "amount": 45}, EVERY))
+    second = await ask(desk, changed, thread_id=thread_id)
+    old, new = desk.slack.messages("C0CREDIT")
+    assert "The question changed while it was waiting. A new card was opened." in str(old["blocks"])
+    await press(desk, "U0ALICE", "New card", ts=old["ts"])
+    await window(desk, "U0ALICE", "45", f"{second}.1")
+    assert "approve:0" in str(new["blocks"])
+
+
+async def test_the_window_of_an_old_card_gives_the_words_back_and_says_what_changed(
+    desk: Desk,
+) -> None:
+    await ask(desk, BOTH, lambda _: TWO)
+    await press(desk, "U0DANA", "Reject", action_id="reject:0")
+    await window(desk, "U0DANA", "Reject this action")
+    await edit(desk, "U0ALICE", Amount="3500")
+    answer = await desk.slack.submit("U0DANA", {"reason": "Too much."})
+    assert answer["response_action"] == "update"
+    view = str(await window(desk, "U0DANA", "Not counted", "Too much."))
+    assert "from 4,000 to 3,500" in view
+    await until("no vote of hers", lambda: desk.audit("vote.refused"))
