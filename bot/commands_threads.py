@@ -152,6 +152,21 @@ def rewind(
         raise typer.Exit(1)
 
 
+@app.command()
+def graph(
+    id: Id,  # noqa: A002
+    out: Annotated[Path, typer.Option(help="The folder to write to.", file_okay=False)] = Path("."),
+) -> None:
+    """Write a thread's graph as Mermaid and PNG: the path walked, and the place where it waits."""
+    from bot import retracing
+
+    written, reason = asyncio.run(retracing.picture(id, out))
+    for file in written:
+        typer.echo(str(file))
+    if reason:
+        typer.echo(reason, err=True)
+
+
 def _edit(file: Path | None) -> dict[str, Any]:
     if file is None:
         return {}

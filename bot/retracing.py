@@ -6,15 +6,18 @@ They read the same checkpoints as the worker, through the saver, and need no wor
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from bot import app, operating, terminal
 from bot.operating import Office
 from checkpoints.database import Database
+from checkpoints.errors import SaysoError
 from checkpoints.postgres import PostgresSaver
-from graphs import audit, forks, history, reviews, rewinding, routings, steps, threads
+from graphs import audit, drawing, forks, history, reviews, rewinding, routings, steps, threads
 from graphs.forks import EditRefused
 from graphs.history import StepTaken
 from graphs.policy import may_operate
@@ -130,6 +133,44 @@ async def rewind(
                 await _audit(database, "rewind.refused", actor, thread, "not confirmed")
                 return await operating.thread_of(database, thread.id), None, terminal.NOTHING
             confirmed = True
+
+
+async def picture(thread_id: str, folder: Path) -> tuple[list[Path], str]:
+    """Write a thread's graph into the folder, as Mermaid and PNG; the files, and why no PNG.
+
+    Raises:
+        UnknownThread, AmbiguousThread
+        GraphNotLoaded, UnknownGraph: there is nothing to draw.
+        NotWritten: the folder cannot be written to.
+    """
+    async with operating.opened() as office:
+        thread = await threads.get(
+            office.database, await threads.resolve(office.database, thread_id)
+        )
+        spec = office.settings.configuration.graphs.get(thread.graph)
+        own = {thread.graph: spec} if spec is not None else {}
+        with contextlib.redirect_stdout(sys.stderr):  # a module may print while it is imported
+            loaded = app.loaded_of(office.settings, own).get(thread.graph)
+        drawn = await drawing.of_thread(office.database, thread, loaded)
+    name = re.sub(r"[^\w.-]+", "_", thread.graph).strip(".") or "graph"
+    written = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for ending, body in (("mmd", drawn.mermaid.encode()), ("png", drawn.png)):
+            if body is not None:
+                file = folder / f"{name}-{thread.number}.{ending}"
+                file.write_bytes(body)
+                written.append(file)
+    except OSError as error:
+        raise NotWritten(folder, error) from error
+    return written, drawn.reason
+
+
+class NotWritten(SaysoError):
+    """A file could not be written."""
+
+    def __init__(self, folder: Path, error: OSError) -> None:
+        super().__init__(f"Nothing can be written to {folder} ({error.strerror or error}).")
 
 
 async def _may(office: Office, user: str | None) -> tuple[str, str | None]:

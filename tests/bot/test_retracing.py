@@ -128,6 +128,27 @@ async def test_a_thread_is_told_step_by_step_taken_back_and_refused_for_a_reason
     assert "\x1b" not in text
 
 
+async def test_a_threads_graph_is_written_as_text_and_picture(
+    house: Callable[..., House], tmp_path: Path
+) -> None:
+    here = house(loaded("loan", loan()))
+    async with here.working():
+        thread_id = await here.start("loan")
+        paused = await here.until(thread_id, "paused")
+    written, reason = await retracing.picture(thread_id, tmp_path / "out")
+    assert [file.name for file in written] == [
+        f"loan-{paused.number}.mmd", f"loan-{paused.number}.png",
+    ]  # fmt: skip
+    assert reason == ""
+    assert "waits here" in written[0].read_text()
+    assert written[1].read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(SaysoError, match="Nothing can be written"):
+        await retracing.picture(thread_id, written[0])
+    gone = await here.start("gone")
+    with pytest.raises(SaysoError, match="Graph gone cannot be loaded"):
+        await retracing.picture(gone, tmp_path)
+
+
 def test_an_edit_file_that_is_none_is_wrong_usage(tmp_path: Path) -> None:
     import typer
 
