@@ -261,7 +261,7 @@ class Renderings:
         if thread.status is not Status.CANCELLED:
             return None, None
         for entry in reversed(await audit.of_thread(connection, thread.id)):
-            if entry.what in {"thread.cancelled", "thread.withdrawn"}:
+            if entry.what in {"thread.cancelled", "thread.withdrawn", "thread.stopped"}:
                 break
         else:
             return None, None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from bot import drafts, notices, offers, posts, rows, views
+from bot import drafts, notices, offers, posts, rows, timing, views
 from bot.blocks import Payload
 from bot.posts import Post
 from bot.wishes import outcome_subject
@@ -37,9 +37,14 @@ class Replies:
         cards_ = [review for review in asked if review.audience == "reviewers"]
         last = cards_[-1] if cards_ else None
         open_ = next((review for review in asked if review.status == "open"), None)
-        decided = next((review for review in reversed(cards_) if review.status == "decided"), None)
+        closed = (one for one in reversed(cards_) if one.status in {"decided", "expired"})
+        decided = next(closed, None)
         names = await of.names(connection, last, thread) if last else {}
         shown = last.shown(spec) if last else None
+        clock = timing.Clock()
+        if open_ is not None and open_.audience == "reviewers":
+            shown_open = open_.shown(spec)
+            clock = await timing.clock(connection, open_, shown_open, spec)
         return views.ProgressView(
             title=await of.title(connection, thread, last),
             steps=await of.steps(connection, thread),
@@ -51,7 +56,9 @@ class Replies:
             asking=rows.asking(open_),
             failure=await of.failure(connection, thread),
             failing=shown.failing if shown and decided and thread.error else "",
-            if_nobody=shown.if_nobody if shown and open_ else "",
+            if_nobody=clock.if_nobody if open_ else "",
+            deadline=clock.deadline if open_ else None,
+            zone=clock.zone,
             ended=rows.ended(thread, decided),
             ended_at=thread.ended_at,
             result=thread.outcome or "",
@@ -113,7 +120,7 @@ class Replies:
             (
                 review
                 for review in reversed(asked)
-                if review.audience == "reviewers" and review.status == "decided"
+                if review.audience == "reviewers" and review.status in {"decided", "expired"}
             ),
             None,
         )
@@ -125,6 +132,9 @@ class Replies:
         names = await of.names(connection, decided or last, thread) if last else {}
         shown = decided.shown(spec) if decided else None
         item = decided.items[0] if decided and decided.items else None
+        clock = timing.Clock()
+        if decided is not None and shown is not None and kind == "expired":
+            clock = await timing.clock(connection, decided, shown, spec)
         by, cut = await of.cut(connection, thread)
         return views.OutcomeView(
             kind=kind,
@@ -139,6 +149,9 @@ class Replies:
             by=by or (rows.person(item.decided_by, names) if item and item.decided_by else None),
             cut=cut,
             note=(item.note or "") if item else "",
+            deadline=clock.deadline,
+            zone=clock.zone,
+            expired_as=clock.expired_as,
             failure=await of.failure(connection, thread),
             told=await of.operators(connection) if kind in {"stopped", "held"} else (),
             offers=frozenset({"try_again"}) if kind == "stopped" and decided else views.NO_OFFERS,

@@ -9,7 +9,7 @@ from typing import Any
 
 from bot import views
 from bot.wording import first_of, phrase
-from graphs import audit, reviews
+from graphs import audit, reviews, threads
 from graphs.actions import same
 from graphs.questions import asker
 from graphs.reviews import Item, Review
@@ -143,6 +143,8 @@ def status(review: Review, thread: Thread) -> views.Status:
     goes_on = bool(review.asking.actions) and thread.status is Status.FAILED
     if review.outcome == "rejected" and not goes_on:
         return views.Status.REJECTED
+    if review.outcome == "stopped":
+        return views.Status.DONE
     if review.outcome == "changes":
         return views.Status.SENT_BACK
     if thread.status is Status.DONE:
@@ -192,7 +194,7 @@ def was_decided(review: Review, by: datetime) -> bool:
 def let_go_on(review: Review) -> bool:
     """Whether steps that act outside may have followed: it was decided, and not against it."""
     outcomes = {item.outcome for item in review.items if item.status == "decided"}
-    return review.audience == "reviewers" and bool(outcomes - {"rejected", "changes"})
+    return review.audience == "reviewers" and bool(outcomes - _NOTHING_DONE)
 
 
 def offers(stands: views.Status, review: Review, thread: Thread) -> frozenset[str]:
@@ -288,9 +290,11 @@ _VERBS = {
     "answered": "respond",
     "skipped": "ignore",
 }
+_NOTHING_DONE = {"rejected", "changes", "skipped", "stopped"}
 _ANEW = (reviews.CHANGED, "the answer did not fit")  # closed, and asked once more
 _BECAUSE = {
     reviews.CHANGED: "closed.changed",
     "the answer did not fit": "closed.answer",
     "the request moved on": "closed.moved_on",
+    threads.NEW_MESSAGE: "closed.message",
 }

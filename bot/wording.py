@@ -153,10 +153,12 @@ ENGLISH: dict[str, Entry] = {
     "status.running.continue": "*Let through.*",
     "status.running.edit": "*Values changed and let through.*",
     "status.running.stop": "*Stopped.*",
+    "status.stopped_here": "This step and those after it are not run.",
     "status.count.approved": "{count} approved",
     "status.count.rejected": "{count} rejected",
     "status.count.answered": "{count} answered",
     "status.count.skipped": "{count} skipped",
+    "status.count.expired": {"1": "1 ran out of time", "other": "{count} ran out of time"},
     "status.count.decided": "{count} decided",
     "status.running.goes_on": "The next step runs now.",
     "status.running.goes_on.answer": "The answer was passed on.",
@@ -217,6 +219,7 @@ ENGLISH: dict[str, Entry] = {
     "closed.answer.new": (
         "The answer could not be used, so the question is asked again. A new card was opened."
     ),
+    "closed.message": "A new message came while it was waiting, so the question was taken back.",
     "closed.moved_on": "The request moved on, so this question is not asked any more.",
     "closed.rewound": (
         "Rewound to step {step} by {who}. What was decided here does not count any more."
@@ -290,6 +293,7 @@ ENGLISH: dict[str, Entry] = {
     "action.answered": "answered by {who}{at}",
     "action.skipped": "skipped by {who}{at}",
     "action.decided": "decided by {who}{at}",
+    "action.expired": "time ran out{at}",
     "action.changed": "changed by {who}{at}",
     "action.needs": {"1": "needs 1 approval", "other": "needs {count} approvals"},
     "action.tally": "{have} of {count} approvals, {who}",

@@ -18,7 +18,7 @@ from bot import app, people
 from bot.afterwards import Afterwards
 from bot.files import SlackFiles
 from bot.people import LOCAL_TEAM
-from bot.pictures import no_picture
+from bot.pictures import drawer
 from bot.settings import Settings
 from bot.slack import Slack
 from bot.supervision import show_life
@@ -26,7 +26,7 @@ from bot.ticking import Tick, tick_for_ever
 from bot.wishes import Wishes
 from checkpoints.database import Database
 from checkpoints.errors import SaysoError
-from graphs import holding, sealing
+from graphs import deadlines, deploys, holding, sealing
 from graphs.ports import Fetch, no_fetch
 from graphs.registry import Registry
 from graphs.runner import Limits, Runner
@@ -34,7 +34,9 @@ from graphs.runner import Limits, Runner
 log = structlog.get_logger("sayso.worker")
 
 LOOK_FOR_TEAM_SECONDS: Final = 5.0
+MAX_LINES: Final = 50  # of what a deploy means for threads, in the log
 SEAL_SECONDS: Final = 1.0
+TICK_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,13 @@ class Worker:
         try:
             for thread_id in await holding.release_allowed(self._database, serving, wish=wish):
                 log.info("released: its types may be loaded now", thread=thread_id)
+            deployed = await deploys.changed(self._database, serving)
+            for line in deployed.stuck[:MAX_LINES]:
+                log.warning("stuck", why=line)
+            for note in deployed.notes[:MAX_LINES]:
+                log.info("changed", what=note)
         except SaysoError as error:  # the database may be away; a person can still let them go on
-            log.warning("held threads were not looked at", why=str(error))
+            log.warning("threads that wait were not looked at", why=str(error))
 
     def _runner(self, serving: Serving, team: str) -> Runner:
         environment = self._settings.environment
@@ -130,13 +137,14 @@ class Worker:
         afterwards = Afterwards()
         duties = [
             asyncio.create_task(app.keep_house(self._database), name="housekeeping"),
-            asyncio.create_task(tick_for_ever(self._ticks()), name="ticks"),
+            asyncio.create_task(tick_for_ever(self._ticks(serving)), name="ticks"),
         ]
         if self._slack is None:
             duties.append(asyncio.create_task(self._follow_team(serving), name="team"))
         else:
+            draw = drawer(self._database, serving)
             poster = app.poster_of(
-                self._settings, self._database, self._slack, team, afterwards, no_picture
+                self._settings, self._database, self._slack, team, afterwards, draw
             )
             duties.append(asyncio.create_task(poster.run(), name="poster"))
         if self._alive is not None:
@@ -151,9 +159,14 @@ class Worker:
             await asyncio.gather(*duties, return_exceptions=True)
             await afterwards.finish()
 
-    def _ticks(self) -> dict[str, tuple[float, Tick]]:
+    def _ticks(self, serving: Serving) -> dict[str, tuple[float, Tick]]:
         """What this worker does by the clock, each with its seconds."""
-        return {"seal": (SEAL_SECONDS, lambda: sealing.seal_all(self._database))}
+        specs = {name: loaded.spec for name, loaded in serving.loaded.items()}
+        wish = Wishes(self._settings.configuration.operators)
+        return {
+            "seal": (SEAL_SECONDS, lambda: sealing.seal_all(self._database)),
+            "deadlines": (TICK_SECONDS, lambda: deadlines.tick(self._database, specs, wish)),
+        }
 
     async def _follow_team(self, serving: Serving) -> None:
         """Without Slack settings, serve the workspace that another process has found."""

@@ -22,7 +22,7 @@ from typing import Any, Literal
 from checkpoints import leases
 from checkpoints.database import Connection, queries
 from checkpoints.leases import Lease
-from graphs import audit, mailbox, ports, reviews, routings, steps
+from graphs import audit, deadlines, mailbox, ports, reviews, routings, steps
 from graphs.actions import Action
 from graphs.plays import Played
 from graphs.policy import Policy, RuleFailed
@@ -266,6 +266,8 @@ async def _put(
                     "replaced": put.replaced, "again": asked.interrupt_id in again,
                 },
             )  # fmt: skip
+            if any(item["rule"] and item["rule"].get("deadline") for item in items):
+                await deadlines.begin(connection, await reviews.get(connection, put.review_id))
             if untold:
                 await audit.record(
                     connection, "rule.failed", thread_id=thread.id, review_id=put.review_id,

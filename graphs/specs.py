@@ -8,8 +8,16 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
 
+from graphs.calendars import Hours, country_of, days_of, wall_of, zone_of
 from graphs.conditions import compiled
 from graphs.templates import Template
 
@@ -57,6 +65,47 @@ class Operators(People):
     channel: str | None = None
 
 
+class WorkingHours(_Spec):
+    """The hours in which a rule's people work: its durations count only these."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    days: str = "mon-fri"
+    opens: str = Field(default="09:00", alias="from")
+    closes: str = Field(default="18:00", alias="to")
+    zone: str = "UTC"
+    holidays: str | None = None  # a country's code, "IN", or that of a part of one, "DE-BY"
+
+    @model_validator(mode="after")
+    def _can_be_read(self) -> WorkingHours:
+        self.hours()
+        return self
+
+    def hours(self) -> Hours:
+        """The hours themselves.
+
+        Raises:
+            ValueError: one of the words means nothing.
+        """
+        return Hours(
+            zone_of(self.zone),
+            days_of(self.days),
+            wall_of(self.opens),
+            wall_of(self.closes),
+            country_of(self.holidays) if self.holidays is not None else None,
+        )
+
+
+class Deadline(_Spec):
+    """When a question has to be decided, and what is done when nobody did.
+
+    `then` is the verb of one of its choices ("reject"), a value for the graph, or "hold".
+    """
+
+    after: Seconds
+    then: Any = "hold"
+
+
 class Rule(_Spec):
     """One `[[reviews]]` entry: which questions it is for, who decides them, where they are shown.
 
@@ -74,8 +123,13 @@ class Rule(_Spec):
     requester_may_decide: bool = False
     editor_may_decide: bool = True  # whether an edit is the editor's own vote for it
     guests_may_decide: bool = False
+    deadline: Deadline | None = None
+    hours: WorkingHours | None = None
     because: str = ""
     confirm: bool = False
+
+    def __hash__(self) -> int:
+        return hash(self.model_dump_json())  # what a deadline does then may be any value
 
     @field_validator("when")
     @classmethod

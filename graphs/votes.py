@@ -289,6 +289,10 @@ async def vote(
         )  # fmt: skip
         if woken:
             await leases.wake(connection, thread_id)
+        # The cards of the thread's other questions say how many are open.
+        for other in await reviews.list_(connection, thread_id=thread_id, status="open"):
+            if other.audience == "reviewers":
+                await wish(connection, ports.CARD, str(other.id))
     return Decided(decided.outcome, decided.verb, decided.answer, thread_id)
 
 
@@ -470,6 +474,8 @@ def _refusal(
         return Expired(row["decided_at"])
     if row["status"] == "withdrawn":
         return Withdrawn(row["closed_because"])
+    if row["outcome"] == "expired":
+        return Expired(row["decided_at"])
     if row["item_status"] == "decided":
         return AlreadyDecided(
             row["decided_by"], row["decided_by_name"] or "", row["decided_at"], row["outcome"],

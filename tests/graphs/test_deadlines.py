@@ -1,0 +1,165 @@
+"""What nobody decides in time: done once, told to the graph as expired, and never to be undone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from graphs import audit, deadlines, interventions, mailbox, reviews, votes
+from graphs.specs import Deadline, GraphSpec, People, Rule, WorkingHours
+from graphs.templates import Button, Template
+from tests.graphs.conftest import House
+
+PEOPLE = People(users=("U0ALICE", "U0DANA"))
+APPROVE = {"decision": "approve"}
+REJECT = {"decision": "reject", "note": "{note}"}
+SPEC = GraphSpec(
+    path="a:b",
+    questions=(
+        Template(
+            node="ask",
+            title="Pay?",
+            buttons=[
+                Button(verb="approve", label="Approve", answer=APPROVE),
+                Button(verb="reject", label="Reject", needs="note", answer=REJECT),
+            ],
+        ),
+    ),
+)
+DAY = timedelta(days=1)
+
+
+def rule(then: Any, **more: Any) -> Rule:
+    return Rule(approvers=PEOPLE, deadline=Deadline(after=DAY.total_seconds(), then=then), **more)
+
+
+async def opened(here: House, then: Any, **given: Any) -> reviews.Review:
+    review = await here.asked(rule=rule(then), **given)
+    async with here.database.transaction() as connection:
+        await deadlines.begin(connection, review)
+    return review
+
+
+async def tick(here: House, review: reviews.Review, after: timedelta) -> int:
+    now = review.opened_at + after
+    return await deadlines.tick(here.database, {"loan": SPEC}, here.wish, now=now)
+
+
+async def test_time_runs_out_once_and_the_graph_gets_the_answer(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+    review = await opened(here, "reject")
+    assert await tick(here, review, DAY - timedelta(seconds=1)) == 0
+    acted = await asyncio.gather(*(tick(here, review, DAY) for _ in range(5)))
+    assert sum(acted) == 1
+    now = await reviews.get(here.database, review.id)
+    assert (now.status, now.outcome, now.items[0].decided_by) == ("expired", "expired", None)
+    rows = await mailbox.waiting(here.database, review.thread_id)
+    assert [json.loads(row.answer or "") for row in rows if row.kind == "answer"] == [
+        {"decision": "reject", "note": deadlines.NOTE}
+    ]
+    assert ("card", str(review.id)) in here.wished
+    late = await here.vote(review.id, APPROVE)
+    assert isinstance(late, votes.Expired)
+    (said,) = [
+        entry
+        for entry in await audit.of_review(here.database, review.id)
+        if entry.what == "review.expired"
+    ]
+    assert said.actor == audit.SYSTEM
+
+
+async def test_whoever_was_first_is_first(house: Callable[..., House]) -> None:
+    here = house()
+    review = await opened(here, "reject")
+    got, acted = await asyncio.gather(here.vote(review.id, APPROVE), tick(here, review, DAY))
+    now = await reviews.get(here.database, review.id)
+    if isinstance(got, votes.Decided):
+        assert (now.status, now.outcome) == ("decided", "approved")
+    else:
+        assert (type(got), now.status, acted) == (votes.Expired, "expired", 1)
+    rows = await mailbox.waiting(here.database, review.thread_id)
+    assert [row.kind for row in rows].count("answer") == 1
+    assert (await reviews.get(here.database, review.id)).status == now.status
+
+
+async def test_hold_leaves_it_open_and_tells_the_operators(house: Callable[..., House]) -> None:
+    here = house()
+    review = await opened(here, "hold")
+    assert await tick(here, review, DAY) == 1
+    assert (await reviews.get(here.database, review.id)).status == "open"
+    assert ("notice", f"review:{review.id}") in here.wished
+    assert isinstance(await here.vote(review.id, APPROVE), votes.Decided)
+
+
+@pytest.mark.parametrize(
+    ("then", "question", "schema", "verb", "answer"),
+    [
+        ("reject", "Pay?", None, "reject", {"decision": "reject", "note": deadlines.NOTE}),
+        ({"decision": "later"}, "Pay?", None, "answer", {"decision": "later"}),
+        (False, "Pay?", {"type": "boolean"}, "answer", False),
+        ("maybe", "Pay?", {"type": "boolean"}, "hold", None),  # the question cannot take it
+        ("hold", "Pay?", None, "hold", None),
+    ],
+)
+async def test_what_the_question_cannot_take_is_hold_from_the_beginning(
+    house: Callable[..., House], then: Any, question: Any, schema: Any, verb: str, answer: Any
+) -> None:
+    here = house()
+    review = await here.asked(rule=rule(then), question=question, schema=schema)
+    spec = SPEC if schema is None else None
+    done = deadlines.then(review, review.items[0], spec)
+    assert (done.verb, done.answer) == (verb, answer)
+
+
+async def test_a_thread_on_hold_has_as_much_time_left_when_it_goes_on(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+    review = await opened(here, "reject")
+    await here.database.execute(
+        "update sayso.threads set mark = 'held', mark_reason = 'x', "
+        "changed_at = now() - interval '3 hours' where id = $1",
+        review.thread_id,
+    )
+    assert await tick(here, review, 2 * DAY) == 0
+    async with here.database.transaction() as connection:
+        await interventions.retry(connection, review.thread_id, by="U0OSCAR", may_unpark=True)
+    (due,) = (await deadlines.of_review(here.database, review.id)).values()
+    late = due - (review.opened_at + DAY)
+    assert timedelta(hours=3) <= late < timedelta(hours=3, minutes=1)
+
+
+async def test_nothing_is_left_to_do_where_the_request_is_over(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+    review = await opened(here, "reject")
+    async with here.database.transaction() as connection:
+        await interventions.cancel(connection, review.thread_id, by="U0OSCAR")
+    await tick(here, review, DAY)
+    assert (await reviews.get(here.database, review.id)).status == "withdrawn"
+    assert (
+        await here.database.fetchval("select count(*) from sayso.timers where fired_at is null")
+        == 0
+    )
+
+
+def test_working_hours_make_a_deadline_later() -> None:
+    hours = WorkingHours.model_validate(
+        {"from": "09:00", "to": "17:00", "zone": "Asia/Kolkata", "holidays": "IN"}
+    )
+    friday = datetime(2026, 1, 23, 10, 0, tzinfo=UTC)  # 15:30 in India, before a long weekend
+    due = deadlines.due_at(rule("reject", hours=hours), friday, 8 * 3600)
+    assert due == datetime(2026, 1, 27, 10, 0, tzinfo=UTC)
+    assert Rule.model_validate(rule("hold", hours=hours).model_dump(mode="json")).hours == hours
+    for wrong in ({"days": "never"}, {"zone": "Mars"}, {"from": "9"}, {"holidays": "XX"}):
+        with pytest.raises(ValidationError):
+            WorkingHours.model_validate(wrong)
