@@ -18,7 +18,12 @@ from bot.wording import Sentence, phrase, say
 
 DONE, NOW, NEXT = "✓  ", "●  ", "○  "
 STEPS = 20
-OUTCOMES = {"approve": "approve", "reject": "reject", "ask_for_changes": "ask_for_changes"}
+OUTCOMES = {
+    "approve": "approve",
+    "reject": "reject",
+    "ask_for_changes": "ask_for_changes",
+    "": "decide",  # several actions, which came to different things
+}
 
 
 def progress(view: ProgressView) -> Payload:
@@ -91,7 +96,7 @@ def _decided(step: StepLine) -> Sentence:
     named = OUTCOMES.get(outcome, "answer")
     if named == "approve" and any((vote.note or "").strip() for vote in step.votes):
         named = CONDITIONS
-    return say(f"progress.decided.{named}", who=Many(people))
+    return say(f"progress.decided.{named}", who=Many(tuple(dict.fromkeys(people))))
 
 
 def _said(vote: Vote, outcome: str) -> bool:

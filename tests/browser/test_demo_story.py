@@ -6,59 +6,17 @@ import asyncio
 import contextlib
 import os
 import re
-import signal
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, expect
 
-from tests.browser.conftest import PICTURES, ZONE
+from tests.browser.conftest import PICTURES
+from tests.browser.demo import PATIENCE_MS, ROOT, Demo, look, picture, start
 
 pytestmark = pytest.mark.browser
-
-ROOT = Path(__file__).parents[2]
-PATIENCE_MS = 30_000
-
-
-@dataclass
-class Demo:
-    """A demo that runs, and its terminal."""
-
-    process: asyncio.subprocess.Process
-    url: str
-    home: Path
-
-    def bot(self) -> psutil.Process:
-        """The web process of the bot; its worker is its child."""
-        for child in psutil.Process(self.process.pid).children():
-            if "serve" in child.cmdline():
-                return child
-        raise AssertionError("there is no bot")
-
-    async def interrupt(self) -> int:
-        """Press Ctrl-C in its terminal."""
-        self.process.send_signal(signal.SIGINT)
-        return await asyncio.wait_for(self.process.wait(), 40)
-
-
-async def start(home: Path) -> Demo:
-    environ = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bot", "demo", cwd=ROOT, stdout=asyncio.subprocess.PIPE,
-        env={**environ, "SAYSO_HOME": str(home)},
-    )  # fmt: skip
-    assert process.stdout is not None
-    said = ""
-    async with asyncio.timeout(60):
-        while not (found := re.search(r"http://127\.0\.0\.1:\d+/", said)):
-            line = await process.stdout.readline()
-            assert line, f"the demo ended: {said} {(home / 'demo.log').read_text()[-2000:]}"
-            said += line.decode()
-    return Demo(process, found.group(), home)
 
 
 @pytest.fixture
@@ -67,34 +25,6 @@ async def demo(tmp_path: Path, demo_ports: None) -> AsyncIterator[Demo]:
     yield started
     if started.process.returncode is None:
         await started.interrupt()
-
-
-async def look(browser: Browser, demo: Demo, user: str, channel: str, pane: str) -> Page:
-    context = await browser.new_context(
-        viewport={"width": 1280, "height": 900}, timezone_id=ZONE, reduced_motion="reduce"
-    )
-    page = await context.new_page()
-    page.set_default_timeout(PATIENCE_MS)
-    await page.goto(f"{demo.url}#as={user}&in={channel}&pane={pane}")
-    await page.wait_for_selector("#log > *")
-    return page
-
-
-async def become(page: Page, name: str, channel: str) -> None:
-    await page.get_by_role("button", name=re.compile(f"^{name}\\b")).first.click()
-    await page.get_by_role("button", name=re.compile(f"{channel}\\b")).first.click()
-
-
-async def picture(page: Page, name: str) -> None:
-    PICTURES.mkdir(exist_ok=True)
-    await page.screenshot(path=PICTURES / f"{name}.png")
-
-
-def card(page: Page, *texts: str) -> object:
-    found = page.locator("#log article")
-    for text in texts:
-        found = found.filter(has_text=text)
-    return found
 
 
 async def test_the_story_from_message_to_money_and_memory(demo: Demo, browser: Browser) -> None:

@@ -142,6 +142,15 @@ def who_decides(*elements: dict[str, Any]) -> dict[str, Any]:
         ([{"type": "usergroup", "usergroup_id": "S0HEADS"}], [0, 0, 0, 1, 0, 0]),
         ([{"type": "text", "text": "Two people from credit, because"}], [0, 1, 1, 0, 0, 0]),
         ([{"type": "text", "text": "Nobody yet"}], [0, 0, 0, 0, 0, 0]),
+        (
+            [  # the action of a card has a rule of its own
+                {"type": "text", "text": "Nobody yet\n"},
+                {"type": "text", "text": "\nWho decides: One person from heads or "},
+                {"type": "user", "user_id": "U0DANA"},
+                {"type": "text", "text": ", because it is money\nOrder: credit"},
+            ],
+            [0, 0, 1, 1, 0, 0],
+        ),
     ],
 )
 async def test_a_card_waits_for_those_whom_it_names_and_for_nobody_else(
