@@ -17,14 +17,13 @@ from typing import Any, Final
 
 from bot import app, logs, people, terminal
 from bot.afterwards import Afterwards
+from bot.client import Client
 from bot.errors import SlackFailed
 from bot.people import People
 from bot.settings import Settings, load
 from bot.wishes import Wishes
 from checkpoints.database import Database
-from graphs import audit, inputs, interventions, reviews, threads, votes
-from graphs.errors import KeyTaken, UnknownGraph
-from graphs.inputs import InputRefused
+from graphs import audit, interventions, reviews, threads, votes
 from graphs.policy import may_operate, may_withdraw
 from graphs.reviews import Item, Review
 from graphs.threads import Status, Thread
@@ -87,39 +86,14 @@ async def start(
         UnknownGraph, InputRefused, KeyTaken, AmbiguousCustomer
     """
     async with opened() as office:
-        graphs = office.settings.configuration.graphs
-        if graph not in graphs:
-            raise UnknownGraph(graph, tuple(graphs))
-        _check_input(office.settings, graph, given)
-        who = f"cli:{app.os_user()}"
-        async with office.database.transaction() as connection:
-            started = await threads.start(
-                connection,
-                team=office.people.team,
-                graph=graph,
-                requester=who,
-                input=given,
-                customer=customer,
-                configurable=configurable,
-                key=f"cli:{key}" if key is not None else None,
-                actor=who,
-                wish=office.wishes,
+        client = Client(
+            office.settings, office.database, office.people.team, office.wishes, via="cli"
+        )
+        with contextlib.redirect_stdout(sys.stderr):  # a module may print while it is imported
+            started = await client.start(
+                graph, given, customer=customer, configurable=configurable, key=key
             )
-            if key is not None and not started.created:
-                known = await threads.get(connection, started.thread_id)
-                same = await threads.was_given(connection, known.id, given)
-                if known.graph != graph or not same:
-                    raise KeyTaken(key, known.id, known.graph)
-        return await thread_of(office.database, started.thread_id)
-
-
-def _check_input(settings: Settings, graph: str, given: Any) -> None:
-    """Refuse what cannot fit; where the graph cannot be loaded here, its worker looks."""
-    own = {graph: settings.configuration.graphs[graph]}
-    with contextlib.redirect_stdout(sys.stderr):  # a module may print while it is imported
-        loaded = app.loaded_of(settings, own).loaded.get(graph)
-    if loaded is not None and (said := inputs.problem(loaded.graph, given)) is not None:
-        raise InputRefused(said)
+        return await thread_of(office.database, started.id)
 
 
 async def list_threads(status: str | None) -> list[dict[str, Any]]:
