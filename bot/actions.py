@@ -61,7 +61,7 @@ def rows(blocks: Blocks, view: CardView, actions: Iterable[ActionView]) -> None:
         told = ", ".join(f"{name}: {value}" for name, value in action.shown.facts[:2])
         sentences = [
             row,
-            *([said(excerpt(told, 80))] if told else []),
+            *([said(excerpt(told, 80))] if told and not action.outcome else []),
             *([stands] if stands else []),
         ]
         review = None

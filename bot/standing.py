@@ -34,6 +34,8 @@ class Standing:
 
 def standing(view: CardView) -> Standing:
     """The status of section 3 of the wording guide, for any view."""
+    if view.outcome == "stop" and view.status is Status.DONE and is_a_stop(view):
+        return _stopped_here(view)
     return _BY_STATUS[view.status](view)
 
 
@@ -313,6 +315,14 @@ def _done(view: CardView) -> Standing:
         extra.append(say(by, names=names(people(deciding(view)))))
     note = notification([say("note.done", title=view.shown.title)], extra)
     return Standing("white_check_mark", say("status.done"), (result,), note)
+
+
+def _stopped_here(view: CardView) -> Standing:
+    """A person ended the request before a step."""
+    told = say("status.stopped_here")
+    names_ = names(people(deciding(view)))
+    note = say("note.running.stop", names=names_, title=view.shown.title)
+    return Standing("x", say("status.running.stop"), (told,), notification([note], [told]))
 
 
 def _retrying(view: CardView) -> Standing:

@@ -13,7 +13,7 @@ from bot import actions, forms, limits, modals
 from bot.blocks import Blocks, line, lines, quote
 from bot.cards import consequences, footer, render
 from bot.facts import Room
-from bot.inline import Inline, Styled, said
+from bot.inline import Inline, Styled
 from bot.modals import INPUTS, View
 from bot.standing import standing
 from bot.values import excerpt, letters, shorten
@@ -52,7 +52,8 @@ def filled_in(
 ) -> View:
     """The form of an edit, of the values before a step, or of an answer."""
     shape = made(choice)
-    top = modals.top(card) if action is None else _top(card, action)
+    same = say("modal.action.other")
+    top = modals.top(card) if action is None else _top(card, action, same)
     if action is not None:
         title, submit = phrase("modal.edit.title"), phrase("modal.edit.submit")
         if not action.editor_may_decide:
@@ -151,32 +152,32 @@ def _of_action(card: CardView, action: ActionView, room: Room) -> Blocks:
     return blocks
 
 
-def _top(card: CardView, action: ActionView) -> Blocks:
-    """The action in bold, then one line: who asked, and that it stays the same."""
+def _top(card: CardView, action: ActionView, *more: Sentence) -> Blocks:
+    """The action in bold, then one line: who asked; and what it is for, where that is said."""
     blocks = Blocks()
     title = Styled(excerpt(actions.called(card, action), 300), "bold")
-    rows: list[Sequence[Inline]] = [[title], [say("modal.summary", who=card.requester)]]
-    if action.shown.groups and action.shown.groups[0].kind == "quote":
-        rows.append([f"{excerpt(action.shown.groups[0].heading, 120)}:"])
-        blocks.rich("summary", lines(rows), quote(action.shown.groups[0].lines[0].text, 300))
+    asked: list[Inline] = [say("modal.summary", who=card.requester)]
+    for one in more:
+        asked += [" ", one]
+    rows: list[Sequence[Inline]] = [[title], asked]
+    about = action.shown.groups[0] if action.shown.groups else None
+    if about is None or about.kind != "quote" or not about.lines:
+        blocks.rich("summary", lines(rows))
         return blocks
-    blocks.rich("summary", lines(rows))
+    rows.append([f"{excerpt(about.heading, 120)}:"])
+    blocks.rich("summary", lines(rows), quote(about.lines[0].text, 300))
     return blocks
 
 
 def _effect_of_an_edit(action: ActionView) -> Sentence:
     """What pressing submit does, true for the person who is about to press it now."""
-    first = say("modal.action.other")
     if not action.editor_may_decide:
-        second = say("modal.edit.effect.other")
-    elif action.votes:
-        second = say("modal.edit.effect.lapse")
-    else:
-        second = say("modal.edit.effect")
-    third = said("")
-    if action.editor_may_decide and action.decides.quorum > 1:
-        third = say("modal.effect.more", count=action.decides.quorum - 1)
-    return Sentence("{first} {second} {third}", {"first": first, "second": second, "third": third})
+        return say("modal.edit.effect.other")
+    first = say("modal.edit.effect.lapse" if action.votes else "modal.edit.effect")
+    if action.decides.quorum <= 1:
+        return first
+    more = say("modal.effect.more", count=action.decides.quorum - 1)
+    return Sentence("{first} {more}", {"first": first, "more": more})
 
 
 def _capital(text: str) -> str:

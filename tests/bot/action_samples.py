@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bot import lapses
+from bot import lapses, notices, windows
 from bot.views import (
     ActionView,
     AskedAgain,
@@ -286,4 +286,31 @@ CARDS: dict[str, CardView] = {
         failure=Failure(1, 1, at(30, "10:05"), said="The rate is missing", told=(OSCAR,)),
         offers=frozenset({"details", "try_again", "ask_again"}),
     ),
+}
+
+WROTE = "Refund half of it only."
+VIEWS: dict[str, Callable[[], dict[str, Any]]] = {
+    "modal-action-edit": lambda: windows.of_choice(of(BOTH), "edit", 0),
+    "modal-action-edit-prose": lambda: windows.of_choice(of(BOTH), "edit", 1),
+    "modal-action-edit-quorum": lambda: windows.of_choice(
+        of(BOTH, {"decides": TWO, "votes": (BY_RAVI,)}), "edit", 0
+    ),
+    "modal-action-edit-other": lambda: windows.of_choice(
+        of(BOTH, {"editor_may_decide": False}), "edit", 0
+    ),
+    "modal-action-reject": lambda: windows.of_choice(of(BOTH), "reject", 1),
+    "modal-action-respond": lambda: windows.of_choice(of(BOTH), "respond", 0),
+    "modal-action-answer": lambda: windows.of_choice(
+        CARDS["refund-open-answer-only"], "respond", 0
+    ),
+    "modal-action-review": lambda: windows.review(MANY, 5),
+    "modal-action-review-decided": lambda: windows.review(MANY, 1),
+    "modal-action-list": lambda: windows.all_actions(MANY),
+    "modal-review": lambda: windows.review(of(BOTH)),
+    "modal-values": lambda: windows.of_choice(STOP, "edit"),
+    "modal-fill-in": lambda: windows.of_choice(CARDS["question-open-form"], "answer"),
+    "modal-action-changed": lambda: notices.refused_view(
+        REFUSALS["private-changed-values"], wrote=WROTE
+    ),
+    "modal-asked-anew": lambda: notices.refused_view(REFUSALS["private-asked-anew"], wrote=WROTE),
 }

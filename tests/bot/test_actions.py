@@ -366,3 +366,74 @@ async def test_the_window_of_an_old_card_gives_the_words_back_and_says_what_chan
     view = str(await window(desk, "U0DANA", "Not counted", "Too much."))
     assert "from 4,000 to 3,500" in view
     await until("no vote of hers", lambda: desk.audit("vote.refused"))
+
+
+async def test_when_one_question_is_decided_the_others_say_how_many_are_open(desk: Desk) -> None:
+    first = await ask(desk, BOTH)
+    thread_id = (await reviews.get(desk.database, first)).thread_id
+    await ask(desk, {"question": "Which day?"}, thread_id=thread_id, interrupt="b" * 32)
+    async with desk.database.transaction() as connection:
+        wishes = Wishes(desk.settings.configuration.operators)
+        await wishes(connection, "card", str(first))  # as settle does for all of the thread
+    await desk.post_all()
+    one, other = desk.slack.messages("C0CREDIT")
+    assert "1 more question of this request is open" in str(one["blocks"])
+    assert "1 more question of this request is open" in str(other["blocks"])
+    await press(desk, "U0ALICE", "Approve both", ts=one["ts"])
+    assert "more question" not in await card(desk)
+
+
+FAILED = """update sayso.threads set mark = 'failed', error = jsonb_build_object('node', $2::text,
+  'type', 'KeyError', 'message', 'rate', 'attempt', 1, 'attempts', 1, 'at', now()) where id = $1"""
+
+
+async def failed(desk: Desk, node: str) -> int:
+    """A question that was decided, and whose thread failed in that step afterwards."""
+    review_id = await ask(desk, BOTH)
+    await press(desk, "U0ALICE", "Approve both")
+    review = await reviews.get(desk.database, review_id)
+    await desk.database.execute("update sayso.mailbox set consumed_at = now()")
+    await desk.database.execute(FAILED, review.thread_id, node)
+    async with desk.database.transaction() as connection:
+        wishes = Wishes(desk.settings.configuration.operators)
+        await wishes(connection, "card", str(review_id))
+    return review_id
+
+
+async def test_where_the_asking_step_failed_its_answer_can_be_dropped_by_who_decides(
+    desk: Desk,
+) -> None:
+    review_id = await failed(desk, "tools")
+    assert "ask_again" in await card(desk)
+    for user in ("U0BOB", "U0CHARLIE"):
+        await press(desk, user, "Ask again")
+        assert "cannot let this" in await told(desk, user)
+    refused = await desk.audit("ask_again.refused")
+    assert {entry["actor"] for entry in refused} == {"U0BOB", "U0CHARLIE"}
+
+    await press(desk, "U0DANA", "Ask again")
+    review = await reviews.get(desk.database, review_id)
+    waiting = await mailbox.waiting(desk.database, review.thread_id)
+    assert [row.kind for row in waiting] == ["retry"]
+    assert [entry["actor"] for entry in await desk.audit("thread.asked_again")] == ["U0DANA"]
+
+
+async def test_where_another_step_failed_there_is_no_asking_again(desk: Desk) -> None:
+    await failed(desk, "send")
+    shown = await card(desk)
+    assert "ask_again" not in shown
+    assert "try_again" in shown
+
+
+async def test_what_was_done_before_a_rewind_is_said_and_asked_about_again(desk: Desk) -> None:
+    thread_id = await desk.thread()
+    await desk.database.execute(
+        """update sayso.threads set rewound = jsonb_build_object('by', 'U0OSCAR', 'by_name',
+           'Oscar', 'at', now(), 'step', 3, 'past', jsonb_build_array(jsonb_build_object(
+           'node', 'tools', 'outcome', '4,000 refunded, reference RF-7719.'))) where id = $1""",
+        thread_id,
+    )
+    await ask(desk, BOTH, thread_id=thread_id)
+    shown = await card(desk)
+    assert "done already, before it is asked here again: 4,000 refunded" in shown
+    assert shown.count("'confirm': {'title'") == 3

@@ -31,7 +31,7 @@ MARKS = re.compile(
 CARDS = {**card_samples.CARDS, **action_samples.CARDS}
 REFUSALS = {**window_samples.REFUSALS, **action_samples.REFUSALS}
 MESSAGES = {**window_samples.MESSAGES, **action_samples.MESSAGES}
-VIEWS = window_samples.VIEWS
+VIEWS = {**window_samples.VIEWS, **action_samples.VIEWS}
 GOLDEN = Path(__file__).parent / "golden"
 Golden = Callable[[str, dict[str, Any]], None]
 

@@ -11,13 +11,17 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from bot import details, home, known, limits, modals, notices
+from bot import details, home, known, lapses, limits, modals, notices, windows
 from bot.cards import render
+from bot.simulator import strictness
 from bot.views import (
+    ActionView,
     Asked,
     AskView,
     CardView,
+    Change,
     Decides,
+    LapseView,
     NoticeView,
     Person,
     Status,
@@ -26,7 +30,7 @@ from bot.views import (
     Vote,
     Words,
 )
-from graphs.questions import Choice, Group, Line, Shown
+from graphs.questions import Choice, Group, Line, Shown, shown
 from tests.bot.card_samples import CARDS, LOAN
 from tests.bot.test_cards import walk
 from tests.bot.window_samples import (
@@ -223,5 +227,94 @@ def test_fifty_thousand_characters_in_every_text_still_make_a_card(text: str) ->
         if_approved=text, plain=text,
     )  # fmt: skip
     payload = render(replace(LOAN, shown=shown))
+    limits.check_message(payload.text, payload.blocks)
+    assert_harmless(payload.blocks, payload.text)
+
+
+NAMES = st.one_of(st.sampled_from(["issue_refund", "", "x" * 300, "\u202e"]), TEXTS)
+PLAIN_VALUES = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), TEXTS,
+    st.lists(TEXTS, max_size=3), st.dictionaries(TEXTS, TEXTS, max_size=3),
+)  # fmt: skip
+VALUES = st.dictionaries(TEXTS, PLAIN_VALUES, max_size=9)
+ALLOWED = st.lists(
+    st.sampled_from(["approve", "edit", "reject", "respond"]), min_size=1, unique=True
+)
+CALLS = st.tuples(NAMES, VALUES, TEXTS, ALLOWED)
+FEW_CALLS = st.tuples(st.lists(CALLS, min_size=1, max_size=3), st.integers(1, 40)).map(
+    lambda pair: (pair[0] * pair[1])[: pair[1]]
+)
+OUTCOMES = st.sampled_from(["", "", "approved", "edited", "rejected", "answered", "skipped", "x"])
+
+
+@settings(HARD, max_examples=30)
+@given(
+    FEW_CALLS, st.lists(OUTCOMES, min_size=1, max_size=4),
+    st.lists(DECIDES, min_size=1, max_size=2), VOTES, TEXTS, PEOPLE,
+    st.sampled_from(list(Status)), st.booleans(),
+)  # fmt: skip
+def test_actions_of_anything_pass_the_gate_on_the_card_and_in_every_window(
+    calls: list[tuple[str, dict[str, Any], str, list[str]]], outcomes: list[str],
+    decides: list[Decides], votes: tuple[Vote, ...], text: str, person: Person, status: Status,
+    changed: bool,
+) -> None:  # fmt: skip
+    question = {
+        "action_requests": [
+            {"name": name, "args": args, "description": said} for name, args, said, _ in calls
+        ],
+        "review_configs": [
+            {"action_name": name, "allowed_decisions": verbs} for name, _, _, verbs in calls
+        ],
+    }
+    now = [dict.fromkeys(args, text) for _, args, _, _ in calls] if changed else None
+    made = shown(question, graph=text, node=text, arguments=now)
+    actions = tuple(
+        ActionView(
+            one, decides[number % len(decides)], votes, outcomes[number % len(outcomes)], person,
+            LOAN.asked_at, text, person if changed else None, LOAN.asked_at, confirm=changed,
+        )
+        for number, one in enumerate(made.actions)
+    )  # fmt: skip
+    card = replace(
+        LOAN, shown=made, actions=actions, status=status, votes=votes, warning=text, written=text,
+        because=text, result=text, more_open=len(actions), confirm=changed,
+    )  # fmt: skip
+    payload = render(card)
+    limits.check_message(payload.text, payload.blocks)
+    strictness.check_message(payload.blocks)
+    assert len(payload.text) <= 150
+    assert_harmless(payload.blocks, payload.text)
+    assert_windows_are_harmless(card)
+
+
+def assert_windows_are_harmless(card: CardView) -> None:
+    """The window of the first actions' choices, of one action and of all."""
+    made = [windows.review(card), windows.all_actions(card)]
+    for action in card.actions[:2]:
+        made.append(windows.review(card, action.shown.item))
+        made += [
+            windows.of_choice(card, choice.verb, action.shown.item)
+            for choice in action.shown.choices
+            if choice.needs is not None
+        ]
+    for view in made:
+        limits.check_view(view)
+        strictness.check_view(view, "modal")
+        assert_harmless([block for block in view["blocks"] if block["type"] != "input"])
+
+
+@HARD
+@given(TEXTS, TEXTS, PEOPLE, st.integers(0, 40))
+def test_what_changed_in_any_words_passes_the_gate(
+    text: str, other: str, person: Person, more: int
+) -> None:
+    change = Change(person, LOAN.asked_at, text, other, text, more=more, action=other, own=more > 3)
+    base = REFUSALS["private-changed"]
+    for one in (change, replace(change, by=None, new_ref=REF), replace(change, action="")):
+        payload = notices.refused(replace(base, change=one))
+        limits.check_message(payload.text, payload.blocks)
+        assert_harmless(payload.blocks, payload.text)
+        assert_harmless(notices.refused_view(replace(base, change=one), wrote=text)["blocks"])
+    payload = lapses.lapsed(LapseView(REF, text, change))
     limits.check_message(payload.text, payload.blocks)
     assert_harmless(payload.blocks, payload.text)
