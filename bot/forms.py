@@ -112,7 +112,7 @@ def _view(
     taken = {each.key for each in made.fields}
     return {
         "type": "modal",
-        "callback_id": name[: limits.ID],
+        "callback_id": clean(name)[: limits.ID] or "form",
         "title": _plain(letters(title) or phrase("form.label"), limits.VIEW_TITLE),
         "submit": _plain(letters(submit) or phrase("form.label"), limits.VIEW_TITLE),
         "close": _plain(phrase("modal.cancel"), limits.VIEW_TITLE),

@@ -33,7 +33,7 @@ def kind_of(place: Settled, root: JSON) -> Kind | Literal["group"]:
     if place.recursive:
         return "json"
     if (found := _choices(schema, root, place.seen)) is not None:
-        if [value for _, value in found] in ([True, False], [False, True]):
+        if sorted(option_key(value) for _, value in found) == ["false", "true"]:
             return "boolean"
         if _can_be_chosen(found):
             return "choice"

@@ -73,6 +73,7 @@ def written(schema: Any, typed: dict[str, Any], initial: Any = MISSING) -> Value
         ({"type": "integer", "exclusiveMaximum": 9.5}, "integer", {"most": 9}),
         ({"type": "boolean"}, "boolean", {"options": (("Yes", True), ("No", False))}),
         ({"enum": [True, False]}, "boolean", {}),
+        ({"enum": [1, 0]}, "choice", {"options": (("1", 1), ("0", 0))}),
         ({"enum": ["in_full", "b", 3]}, "choice",
          {"options": (("In full", "in_full"), ("b", "b"), ("3", 3))}),
         ({"oneOf": [{"const": 12, "title": "A year"}, {"const": 24}]}, "choice",
