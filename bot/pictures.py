@@ -18,6 +18,9 @@ from bot import posts
 from bot.posts import Post
 from bot.uploads import Upload, Uploads
 from checkpoints.database import Connection, Database
+from graphs import drawing, steps, threads
+from graphs.registry import Registry
+from graphs.threads import Status
 
 log = structlog.get_logger("sayso.pictures")
 
@@ -28,10 +31,6 @@ _LOOK_SECONDS: Final = 0.5
 
 Draw = Callable[[str], Awaitable[bytes | None]]
 """The picture of a thread as it is now, PNG; None where there is none."""
-
-
-async def no_picture(thread_id: str) -> None:
-    """Draw nothing: where the graphs are not loaded."""
 
 
 def subject(thread_id: str, head: str | None) -> str:
@@ -57,6 +56,31 @@ async def find(connection: Connection | Database, thread_id: str, head: str | No
 async def forget(connection: Connection | Database, thread_id: str, head: str | None) -> None:
     """Forget a picture that Slack does not show any more."""
     await connection.execute(posts.SQL.forget_picture, subject(thread_id, head))
+
+
+def drawer(database: Database, registry: Registry) -> Draw:
+    """Draws threads of the graphs that are loaded here, with the path that was walked."""
+
+    async def draw(thread_id: str) -> bytes | None:
+        thread = await threads.get(database, thread_id)
+        loaded = registry.loaded.get(thread.graph)
+        if loaded is None:
+            return None
+        taken = await steps.of_thread(database, thread_id)
+        walked = [step.node for step in taken if step.status == "done"]
+        if thread.status is Status.DONE:
+            walked.append("__end__")
+        waits = [step.node for step in taken if step.status in {"waiting", "failed", "running"}]
+        named = (*loaded.graph.nodes, *walked, *waits)
+        labels = {node: loaded.spec.label(node) for node in named}
+        made = await drawing.draw(
+            loaded.graph, walked, list(dict.fromkeys(waits or thread.next)), labels=labels
+        )
+        if made.png is None:
+            log.info("no picture", thread=thread_id, why=made.reason)
+        return made.png
+
+    return draw
 
 
 class Pictures:
