@@ -6,10 +6,12 @@ the graph's entry in sayso.toml says. LangGraph itself makes the graph's own typ
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
+from typing_extensions import is_typeddict
 
 from checkpoints.text import clean
 from graphs.registry import Graph, LoadedGraph
@@ -31,16 +33,34 @@ def problem(graph: Graph, context: Mapping[str, JSON] | None) -> str | None:
     if schema is None:
         return "The graph takes no context. Leave it out."
     try:
+        if is_typeddict(schema):
+            return _of_keys(schema, context)
         TypeAdapter(schema).validate_python(dict(context))
-        if not (hasattr(schema, "__required_keys__") or hasattr(schema, "model_fields")):
-            schema(**context)  # a dataclass refuses names that it does not know
+        if dataclasses.is_dataclass(schema):
+            schema(**context)  # refuses names that it does not know
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        said = clean(str(first["msg"]))[:SAID_CHARACTERS].rstrip(".").lower()
-        where = ", ".join(str(part) for part in first["loc"])
-        return f"The context's {where} does not fit: {said}." if where else f"It must be {said}."
+        return _words(error, "")
     except TypeError as error:
         return f"The context does not fit: {clean(str(error))[:SAID_CHARACTERS]}."
     except Exception:  # a type that cannot be looked at refuses nothing; LangGraph will
         return None
     return None
+
+
+def _of_keys(schema: Any, context: Mapping[str, JSON]) -> str | None:
+    if missing := sorted(schema.__required_keys__ - context.keys()):
+        return f"The context lacks {', '.join(missing)}."
+    for key, hint in get_type_hints(schema, include_extras=True).items():
+        try:
+            if key in context:
+                TypeAdapter(hint).validate_python(context[key])
+        except ValidationError as error:
+            return _words(error, key)
+    return None
+
+
+def _words(error: ValidationError, key: str) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    said = clean(str(first["msg"]))[:SAID_CHARACTERS].rstrip(".").lower()
+    where = ", ".join(str(part) for part in (*((key,) if key else ()), *first["loc"]))
+    return f"The context's {where} does not fit: {said}." if where else f"The context: {said}."
