@@ -29,6 +29,7 @@ JSON: TypeAlias = Any
 FIELDS: Final = 45  # of one form; a modal has room for 100 blocks and 250 kB
 LEVELS: Final = 4  # of groups in groups that are flattened
 LOOKED_AT: Final = 500  # properties, before all of it counts as too large
+SENTENCE: Final = 300  # characters of what is said of one field
 ROOM: Final = 200_000  # bytes of the fields as JSON
 
 
@@ -83,13 +84,15 @@ def read(made: Form, schema: JSON, typed: Mapping[str, Any]) -> Value | Wrong:
     understood = {key: one for key, one in found.items() if key not in wrong}
     value = filled(made.fields, made.groups, made.start, understood)
     if value is MISSING:
-        return Wrong(wrong or {made.fields[0].key: wanted(made.fields[0])})
-    for problem in problems(value, schema):
+        wrong = wrong or {made.fields[0].key: wanted(made.fields[0])}
+    for problem in problems(value, schema) if value is not MISSING else ():
         if wrong and not _inside(made, problem):
             continue  # perhaps only because something else could not be read
         key, sentence = _placed(made, problem)
         wrong.setdefault(key, sentence)
-    return Wrong(wrong) if wrong else Value(value)
+    if wrong:
+        return Wrong({key: one_line(sentence, SENTENCE) for key, sentence in wrong.items()})
+    return Value(value)
 
 
 def _form(schema: JSON, initial: JSON) -> Form:

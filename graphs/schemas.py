@@ -221,6 +221,10 @@ def _unique(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Va
             yield ValidationError("an entry stands twice")
 
 
+def _unchecked(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
+    return iter(())
+
+
 _Validator = validators.extend(  # type: ignore[no-untyped-call]
     Draft202012Validator,
     {
@@ -231,5 +235,8 @@ _Validator = validators.extend(  # type: ignore[no-untyped-call]
         "patternProperties": _patterned,
         "additionalProperties": _additional,
         "uniqueItems": _unique,
+        # Both follow references on their own, uncounted; the node judges what is left over.
+        "unevaluatedItems": _unchecked,
+        "unevaluatedProperties": _unchecked,
     },
 )

@@ -468,6 +468,41 @@ def test_a_hostile_schema_gives_a_form_that_can_be_read(name: str, initial: Any)
         assert isinstance(read(made, HOSTILE[name], typed), Value | Wrong)
 
 
+def _nested(levels: int) -> Any:
+    made: Any = []
+    for _ in range(levels):
+        made = [made]
+    return made
+
+
+@pytest.mark.parametrize(
+    "initial",
+    [
+        _nested(5_000),
+        {"a": _nested(5_000)},
+        {"a": 10**5_000},
+        {"a": float("nan"), "b": float("inf"), "c": 2**70},
+        {"a" * 100_000: "x" * 100_000},
+        {f"p{number}": number for number in range(2_000)},
+    ],
+)
+def test_a_hostile_value_gives_a_form_and_stays(initial: Any) -> None:
+    for schema in (None, one({"type": "string"}), one({}), {"type": "array"}):
+        made = form(schema, initial)
+        assert 1 <= len(made.fields) <= FIELDS
+        got = read(made, None, {})
+        assert isinstance(got, Value)
+        if made.raw:
+            assert got.value is initial
+
+
+def test_a_sentence_at_a_field_is_short_whatever_was_written() -> None:
+    schema = one({"type": "object", "additionalProperties": {"type": "integer"}})
+    got = written(schema, {"a": json.dumps({"x" * 2_000: "y"})})
+    assert isinstance(got, Wrong)
+    assert len(got.errors["a"]) <= 300
+
+
 def test_a_pattern_that_would_take_for_ever_is_left_to_the_node() -> None:
     assert written(HOSTILE["a pattern that takes for ever"], {"a": "a" * 60 + "!"}) == Value(
         {"a": "a" * 60 + "!"}
