@@ -16,7 +16,13 @@ from typing import Annotated, Any
 
 import typer
 
-from bot import commands_audit, commands_reviews, commands_threads, commands_try
+from bot import (
+    commands_audit,
+    commands_policy,
+    commands_reviews,
+    commands_threads,
+    commands_try,
+)
 
 app = typer.Typer(
     name="sayso",
@@ -28,6 +34,8 @@ app = typer.Typer(
 db = typer.Typer(help="The embedded database.", no_args_is_help=True)
 app.add_typer(commands_threads.app, name="threads")
 app.add_typer(commands_reviews.app, name="reviews")
+app.add_typer(commands_policy.app, name="policy")
+app.add_typer(commands_policy.cards, name="cards")
 app.add_typer(commands_audit.app, name="audit")
 app.add_typer(db, name="db")
 app.command("try")(commands_try.try_)

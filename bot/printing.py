@@ -165,6 +165,44 @@ def print_review(review: Mapping[str, Any]) -> None:
     _print_pairs(lines)
 
 
+def print_rules(found: Sequence[Mapping[str, Any]]) -> None:
+    """What a search for a rule came to, for each action."""
+    for one in found:
+        lines = [("action", one["tool"] or ""), *_rule(one), ("then", one["then"] or "")]
+        lines += [("looked at", line) for line in one["looked_at"]]
+        _print_pairs(lines)
+
+
+def print_explained(found: Mapping[str, Any]) -> None:
+    """Who may decide a review, and why."""
+    _print_pairs(
+        [
+            ("review", f"{found['review']}, {found['status']}, asked by {found['node']}"),
+            ("thread", found["thread"]),
+            *[("failed", why) for why in found["failed"]],
+        ]
+    )
+    for one in found["items"]:
+        lines = [("action", one["tool"] or ""), ("stands", one["status"]), *_rule(one)]
+        lines += [("said", vote) for vote in one["votes"]]
+        lines.append(("then", one["then"] or ""))
+        if one["present_differs"]:
+            now = f"rule {one['present_rule']}" if one["present_rule"] else "no rule"
+            lines.append(("now", f"the present file says otherwise: {now}"))
+        _print_pairs(lines)
+
+
+def _rule(one: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    count = "" if one["quorum"] in (None, 1) else f"{one['quorum']} of "
+    who = f"{count}{', '.join(one['who'])}" if one["who"] else "nobody may decide"
+    return [
+        ("decides", who),
+        ("because", one["because"]),
+        ("channel", one["channel"] or ""),
+        ("deadline", one["deadline"] or ""),
+    ]
+
+
 def _lines(value: Any, place: str = "") -> list[str]:
     """A value in lines, each with its place: "risk.score: 71"."""
     if isinstance(value, Mapping) and value:

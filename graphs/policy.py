@@ -8,7 +8,7 @@ could not look up is refused, and a rule that is missing lets nobody decide.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -69,6 +69,25 @@ class RuleFailed(Exception):
         super().__init__(f"the condition of [[reviews]] number {place} could not be told: {why}")
 
 
+class Verdict(StrEnum):
+    """What came of looking at a rule."""
+
+    ELSEWHERE = "elsewhere"  # it is for another graph, node or tool
+    DOES_NOT_HOLD = "does_not_hold"
+    FAILED = "failed"  # its condition could not be told: nobody may decide
+    MATCHES = "matches"
+
+
+@dataclass(frozen=True)
+class LookedAt:
+    """One rule of a search; `place` is its number in the file, `why` says why it failed."""
+
+    place: int
+    rule: Rule
+    verdict: Verdict
+    why: str = ""
+
+
 @dataclass(frozen=True)
 class Policy:
     """The `[[reviews]]` rules in their order, and the operators."""
@@ -92,15 +111,33 @@ class Policy:
             RuleFailed: a condition said neither true nor false. The search ends there: what comes
                 after it was written for questions of which that condition does not hold.
         """
+        for looked_at in self.search(graph, node, tool, facts):
+            if looked_at.verdict is Verdict.FAILED:
+                raise RuleFailed(looked_at.place, looked_at.rule, looked_at.why)
+            if looked_at.verdict is Verdict.MATCHES:
+                return looked_at.rule
+        return None
+
+    def search(
+        self,
+        graph: str,
+        node: str,
+        tool: str | None = None,
+        facts: Mapping[str, Any] | None = None,
+    ) -> Iterator[LookedAt]:
+        """Every rule that was looked at, to the one that ends the search."""
         for place, rule in enumerate(self.rules, 1):
             if not rule.matches(graph, node, tool):
+                yield LookedAt(place, rule, Verdict.ELSEWHERE)
                 continue
             try:
-                if rule.when is None or compiled(rule.when).holds(facts or {}):
-                    return rule
+                holds = rule.when is None or compiled(rule.when).holds(facts or {})
             except ConditionFailed as failed:
-                raise RuleFailed(place, rule, str(failed)) from failed
-        return None
+                yield LookedAt(place, rule, Verdict.FAILED, str(failed))
+                return
+            yield LookedAt(place, rule, Verdict.MATCHES if holds else Verdict.DOES_NOT_HOLD)
+            if holds:
+                return
 
     def asks_of_state(self, graph: str) -> bool:
         """Whether a condition of that graph's rules may look at its state."""
