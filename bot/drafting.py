@@ -302,4 +302,4 @@ def _placed(made: Form, problem: str) -> dict[str, str]:
     """What the graph says of the whole input, at the field that it names, else at the first."""
     said = set(problem.partition(":")[0].replace(".", "").split())
     named = next((each for each in made.fields if said & set(each.path[:1])), made.fields[0])
-    return {named.key: problem}
+    return {named.key: problem[:500]}
