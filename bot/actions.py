@@ -59,17 +59,14 @@ def rows(blocks: Blocks, view: CardView, actions: Iterable[ActionView]) -> None:
         stands = _stands(view, action)
         row = say("action.row", number=item + 1, title=excerpt(title, 60))
         told = ", ".join(f"{name}: {value}" for name, value in action.shown.facts[:2])
-        sentences = [
-            row,
-            *([said(excerpt(told, 80))] if told and not action.outcome else []),
-            *([stands] if stands else []),
-        ]
+        beside = [said(excerpt(told, 80))] if told and not action.outcome else []
+        beside += [stands] if stands else []
         review = None
         if not action.outcome:
             label = phrase("button.review")
             of = phrase("label.of", label=label, title=f"{item + 1}. {title}")
             review = button(f"{REVIEW}:{item}", label, view.ref, of=of)
-        blocks.section(f"row_{item + 1}", *sentences, accessory=review)
+        blocks.section(f"row_{item + 1}", *beside, first=row, accessory=review)
 
 
 def buttons(view: CardView, action: ActionView) -> list[Element]:

@@ -350,8 +350,8 @@ def poster_of(
         """Who may decide is looked up when the card appears, so that a click finds it."""
         if post.kind == CARD:
             review = await reviews.get(database, int(post.subject))
-            if review.rule is not None:
-                known.warm(review.rule.approvers.users, review.rule.approvers.groups)
+            for rule in review.rules:
+                known.warm(rule.approvers.users, rule.approvers.groups)
 
     specs = settings.configuration.graphs
     sender = Sender(

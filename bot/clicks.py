@@ -28,7 +28,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot import arrivals, deliveries, limits, modals, notices, views, windows
 from bot.actions import APPROVE_ALL, REVIEW, SHOW_LIST
-from bot.ballots import Ballot, Ballots, Cast, target
+from bot.ballots import Ballot, Ballots, target
 from bot.blocks import Payload
 from bot.errors import Outcome, SlackFailed
 from bot.house import House
@@ -117,12 +117,15 @@ class Clicks:
         ack: AsyncAck,
     ) -> None:
         key = deliveries.action_key(body, action)
+        within = (body.get("view") or {}).get("type") == "modal"
         if verb == APPROVE_ALL and review.asking.actions:
             ballot = Ballot(key, _user(body), ref, "approve")
             said = await self._ballots.approve_all(review, ballot)
             await ack()
             if said is not None:
                 self._say(body, said)
+            if within:
+                self._show_anew(body, ref, None)
             return
         named, item = target(verb, review)
         choice = self._choice(review, named, item)
@@ -137,8 +140,8 @@ class Clicks:
             ballot = Ballot(key, _user(body), ref, named, item, choice.answer())
             cast = await self._ballots.cast(review, ballot)
             await ack()
-            if (body.get("view") or {}).get("type") == "modal":
-                self._show_anew(body, ref, item, cast)
+            if within:
+                self._show_anew(body, ref, cast.refusal)
             elif cast.refusal is not None:
                 self._tell(body, cast.refusal)
 
@@ -282,7 +285,7 @@ class Clicks:
 
     async def _review(self, verb: str, review: Review, person: Person) -> dict[str, Any]:
         """The card, one of its actions, or all of them, in a window; for those who may look."""
-        name, _, item = verb.partition(":")
+        name = verb.partition(":")[0]
         refused = await self._looking.refused(review, person, name)
         if refused is not None:
             return refused
@@ -290,20 +293,23 @@ class Clicks:
             card = await self._house.renderings.card(connection, review.id)
         if name == SHOW_LIST:
             return windows.all_actions(card)
-        return windows.review(card, int(item) if item.isdecimal() and len(item) < 4 else None)
+        return windows.review(card, windows.item_of(verb))
 
     def _show_anew(
-        self, body: Mapping[str, Any], ref: views.Ref, item: int | None, cast: Cast
+        self, body: Mapping[str, Any], ref: views.Ref, refusal: views.Refusal | None
     ) -> None:
         """Let the window in which somebody decided show what came of it."""
+        window = body.get("view") or {}
+        shown = str(window.get("callback_id") or "")
 
         async def show() -> None:
-            view = notices.refused_view(cast.refusal) if cast.refusal is not None else None
-            if view is None:
+            if refusal is not None:
+                view = notices.refused_view(refusal)
+            else:
                 async with self._house.database.connection() as connection:
                     card = await self._house.renderings.card(connection, ref.review_id)
-                view = windows.review(card, item)
-            view_id = str((body.get("view") or {}).get("id") or "")
+                view = windows.review(card, windows.item_of(shown))
+            view_id = str(window.get("id") or "")
             await self._house.slack.call("views.update", view_id=view_id, view=view)
 
         self._house.afterwards.start(show(), f"window of {ref} anew")

@@ -38,7 +38,6 @@ from graphs import audit, reviews, threads
 from graphs.plain import plain
 from graphs.policy import Person, may_decide, may_view
 from graphs.reviews import Review
-from graphs.specs import Rule
 from graphs.threads import Thread
 from memory.store import CustomerStore
 
@@ -200,11 +199,10 @@ class Looking:
             for review in await reviews.list_(house.database, status="open", limit=HOME_LIMIT)
             if review.audience == "reviewers"
         ]
-        groups = {
-            group for review in open_ if review.rule for group in review.rule.approvers.groups
-        }
+        rules = {rule for review in open_ for rule in review.rules}
+        groups = {group for rule in rules for group in rule.approvers.groups}
         person = await house.people.person(user, sorted(groups))
-        waiting = [review for review in open_ if _waits_for(review, review.rule, person)]
+        waiting = [review for review in open_ if _waits_for(review, person)]
         async with house.database.connection() as connection:
             shown = [await self._row(connection, review.id) for review in waiting[:HOME_SHOWN]]
             mine = await threads.list_(connection, requester=user, limit=HOME_SHOWN)
@@ -269,9 +267,14 @@ class Looking:
         return self._links[channel, ts]
 
 
-def _waits_for(review: Review, rule: Rule | None, person: Person) -> bool:
-    voted = any(vote.voter == person.id for item in review.items for vote in item.standing_votes())
-    return not voted and may_decide(rule, person, review.requester) is None
+def _waits_for(review: Review, person: Person) -> bool:
+    """Whether something of the review is open that this person may decide and has not."""
+    return any(
+        all(vote.voter != person.id for vote in item.standing_votes())
+        and may_decide(item.rule, person, review.requester) is None
+        for item in review.items
+        if item.status == "open"
+    )
 
 
 def _fact(value: dict[str, Any]) -> views.KnownFact:

@@ -114,6 +114,7 @@ def review(card: CardView, item: int | None = None) -> View:
         shows = modals.window(name, title, Blocks(), card.ref) | {"blocks": render(card).blocks}
         limits.check_view(shows)
         return shows
+    name = f"review:{action.shown.item}"
     for room in (WIDE, Room()):
         shows = modals.window(name, title, _of_action(card, action, room), card.ref)
         if limits.view_fits(shows):
@@ -133,6 +134,12 @@ def numbered(titles: Mapping[int, str], item: int) -> str:
     """What an action of several is called in a sentence."""
     title = excerpt(titles.get(item, ""), 60)
     return f"{item + 1}. {title}" if len(titles) > 1 else title
+
+
+def item_of(name: str) -> int | None:
+    """The action that a button or a window of Review is for: "review:6"."""
+    item = name.partition(":")[2]
+    return int(item) if item.isdecimal() and len(item) < 4 else None
 
 
 def action_of(card: CardView, item: int | None) -> ActionView | None:

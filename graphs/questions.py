@@ -9,6 +9,7 @@ its choices with each of them.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -190,9 +191,14 @@ def _of_actions(
     schemas: Sequence[JSON] | None,
 ) -> Shown:
     who, count = asker(graph), len(asked.actions)
-    titles = [name_in_words(one.tool) or "Act" for one in asked.actions]
-    wants = ", ".join(one[:1].lower() + one[1:] for one in titles[:TITLED_ACTIONS])
-    more = f" and {count - TITLED_ACTIONS} more" if count > TITLED_ACTIONS else ""
+    titles = Counter(name_in_words(one.tool) or "Act" for one in asked.actions)
+    named = list(titles.items())[:TITLED_ACTIONS]
+    wants = ", ".join(
+        f"{one[:1].lower()}{one[1:]}{f' {times} times' if times > 1 else ''}"
+        for one, times in named
+    )
+    left = count - sum(times for _, times in named)
+    more = f" and {left} more" if left else ""
     made = tuple(
         _of_action(
             asked,

@@ -352,6 +352,9 @@ async def test_a_card_that_was_set_aside_says_why_and_leads_to_the_new_one(desk:
     await press(desk, "U0ALICE", "New card", ts=old["ts"])
     await window(desk, "U0ALICE", "45", f"{second}.1")
     assert "approve:0" in str(new["blocks"])
+    await desk.slack.click("U0ALICE", action_id="approve:0")
+    await window(desk, "U0ALICE", "Approved.")
+    assert (await reviews.get(desk.database, second)).outcome == "approved"
 
 
 async def test_the_window_of_an_old_card_gives_the_words_back_and_says_what_changed(
