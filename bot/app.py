@@ -32,7 +32,7 @@ from bot.pictures import Draw
 from bot.posting import Poster
 from bot.posts import CARD, Post
 from bot.records import Enclosing, Records
-from bot.renderings import Renderings
+from bot.renderings import Renderings, lead_to
 from bot.sending import Pace, Sender
 from bot.settings import Settings, load, take_up
 from bot.slack import Slack
@@ -352,6 +352,8 @@ def poster_of(
             review = await reviews.get(database, int(post.subject))
             for rule in review.rules:
                 known.warm(rule.approvers.users, rule.approvers.groups)
+            async with database.transaction() as connection:
+                await lead_to(connection, review)
 
     specs = settings.configuration.graphs
     sender = Sender(

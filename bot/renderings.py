@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bot import cards, lapses, notices, posts, rows, timing, views
+from bot import cards, lapses, notices, posts, reminders, rows, timing, views
 from bot.cards import Payload
 from bot.people import People
 from bot.posts import Post
@@ -24,7 +24,7 @@ from graphs.reviews import Review
 from graphs.specs import GraphSpec, Rule
 from graphs.threads import Status, Thread
 
-__all__ = ["Renderings", "label", "words"]
+__all__ = ["Renderings", "label", "lead_to", "words"]
 
 _CLOSED = (views.Status.WITHDRAWN, views.Status.REPLACED)
 _ENDED = (Status.DONE, Status.CANCELLED)
@@ -63,6 +63,9 @@ class Renderings:
         if post.kind == posts.LAPSED:
             lapse = await self._replies.lapse(connection, post)
             return lapses.lapsed(lapse) if lapse else None
+        if post.kind in (posts.REMINDER, posts.ESCALATION):
+            reminds = await self._reminds(connection, post)
+            return reminders.reminder(reminds) if reminds else None
         if post.kind == posts.OFFER:
             return await self._replies.offer(connection, post)
         if post.kind == posts.NOTICE:
@@ -72,6 +75,25 @@ class Renderings:
     def spec(self, graph: str) -> GraphSpec | None:
         """What the configuration says of the graph."""
         return self._specs.get(graph)
+
+    async def _reminds(self, connection: Connection, post: Post) -> views.ReminderView | None:
+        """What one person is reminded of; None where they have voted, or may not."""
+        about, number, *_ = post.subject.split(".")
+        review = await reviews.get(connection, int(about))
+        item = review.items[int(number)]
+        rule = item.rule
+        if review.status != "open" or item.status != "open" or rule is None:
+            return None
+        own = post.place == review.requester and not rule.requester_may_decide
+        if own or any(vote.voter == post.place for vote in item.standing_votes()):
+            return None
+        return views.ReminderView(
+            card=await self.card(connection, review.id),
+            since=review.opened_at,
+            escalated=post.kind == posts.ESCALATION,
+            link=await self.link(connection, review.id),
+            row=post.wanted,
+        )
 
     # Cards
 
@@ -351,3 +373,10 @@ class Renderings:
                 return line.strip()[:_TITLE_CHARACTERS]
         spec = self.spec(thread.graph)
         return f"Request {thread.number} to {rows.words(spec, thread.graph).process}"
+
+
+async def lead_to(connection: Connection, review: Review) -> None:
+    """Want the cards in whose place this one was posted shown anew: they can lead to it now."""
+    for old in await reviews.list_(connection, thread_id=review.thread_id, status="withdrawn"):
+        if old.node == review.node and old.id < review.id:
+            await posts.again(connection, posts.CARD, str(old.id))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.renderings import lead_to
 from bot.wishes import Wishes
 from graphs import mailbox, reviews
 from graphs.actions import Action
@@ -349,12 +350,19 @@ async def test_a_card_that_was_set_aside_says_why_and_leads_to_the_new_one(desk:
     second = await ask(desk, changed, thread_id=thread_id)
     old, new = desk.slack.messages("C0CREDIT")
     assert "The question changed while it was waiting. A new card was opened." in str(old["blocks"])
+    assert "'url'" not in str(old["blocks"])  # it was not posted yet
+    async with desk.database.transaction() as connection:
+        await lead_to(connection, await reviews.get(connection, second))
     await press(desk, "U0ALICE", "New card", ts=old["ts"])
     await window(desk, "U0ALICE", "45", f"{second}.1")
     assert "approve:0" in str(new["blocks"])
     await desk.slack.click("U0ALICE", action_id="approve:0")
     await window(desk, "U0ALICE", "Approved.")
     assert (await reviews.get(desk.database, second)).outcome == "approved"
+    await desk.post_all()
+    assert f"/archives/C0CREDIT/p{new['ts'].replace('.', '')}" in str(
+        desk.slack.messages("C0CREDIT")[0]["blocks"]
+    )
 
 
 async def test_the_window_of_an_old_card_gives_the_words_back_and_says_what_changed(
