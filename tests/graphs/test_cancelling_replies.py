@@ -10,9 +10,12 @@ from typing import Annotated, Any, TypedDict
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import interrupt
 
-from graphs import audit, mailbox, reviews, threads, votes
+from checkpoints import leases
+from graphs import audit, mailbox, reviews, settling, threads, votes
+from graphs.feeding import Plan
+from graphs.plays import Played
 from graphs.threads import Message
-from tests.graphs.conftest import House, loaded
+from tests.graphs.conftest import TEAM, House, loaded
 
 REPLIES: dict[str, Any] = {"turns": True, "cancels": True}
 
@@ -181,3 +184,38 @@ async def test_the_files_of_a_reply_are_kept_with_it_while_several_questions_are
     for each in (one, two):
         assert ("card", str(each.id)) in here.wished
         assert (await reviews.get(here.database, each.id)).status == "open"
+
+
+async def test_an_owner_that_settles_after_the_reply_does_not_put_the_question_again(
+    house: Callable[..., House],
+) -> None:
+    here = house(talk())
+    async with here.working():
+        thread_id = await here.start("talk", message=Message("that", "U0BOB"))
+        thread = await here.until(thread_id, "paused")
+        (first,) = await here.open_reviews(thread_id)
+    async with here.database.transaction() as connection:
+        await leases.wake(connection, thread_id)
+        (lease,) = await leases.claim(
+            connection, owner="slow", scopes=[f"{TEAM}/talk"], limit=1, lease_seconds=30
+        )
+    assert (await here.say(thread_id, "this", **REPLIES)).withdrawn == (first.id,)
+    read_before = reviews.Asked(
+        first.interrupt_id, first.node, first.checkpoint_id, first.question, first.hash
+    )
+    async with here.database.transaction() as connection:
+        rest = await settling.settle(
+            connection,
+            lease,
+            thread=thread,
+            loaded=here.registry.get("talk"),
+            played=Played(Plan("settle"), asked=(read_before,), head=thread.head, next=("ask",)),
+            policy=here.policy,
+            wish=here.wish,
+        )
+    assert (rest.opened, await here.open_reviews(thread_id)) == ((), [])
+    assert rest.ready_at is not None
+    async with here.working():
+        await here.until(thread_id, "paused")
+        (second,) = await here.open_reviews(thread_id)
+    assert second.question == {"question": "Do this?"}
