@@ -96,7 +96,7 @@ async def explain(review_id: int) -> dict[str, Any]:
                 "deadline": dues[item.item].isoformat() if item.item in dues else None,
                 "then": done.verb if item.item in dues else None,
                 "present_rule": now["number"],
-                "present_differs": fingerprint(item.rule) != now["hash"],
+                "present_differs": fingerprint(item.opened_under) != now["hash"],
             }
         )
     return {

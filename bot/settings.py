@@ -409,6 +409,8 @@ def _wrong_ids(configuration: Configuration) -> Iterator[str]:
     for number, rule in enumerate(configuration.reviews, 1):
         yield from channels(f"reviews[{number}].channel", [rule.channel])
         yield from people(f"reviews[{number}].approvers", rule.approvers)
+        if rule.escalate is not None:
+            yield from people(f"reviews[{number}].escalate.to", rule.escalate.to)
     yield from _shared(configuration)
 
 

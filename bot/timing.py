@@ -33,8 +33,9 @@ async def clock(
 ) -> Clock:
     """The clock of a review; of several actions the first that runs out."""
     dues = await deadlines.of_review(connection, review.id)
+    late = _escalated(review)
     if not dues:
-        return Clock(if_nobody=shown.if_nobody)
+        return Clock(if_nobody=shown.if_nobody, overdue=late)
     waiting = {item.item for item in review.items if item.status == "open"}
     first = min(dues, key=lambda item: (item not in waiting, dues[item]))
     item = next(each for each in review.items if each.item == first)
@@ -46,8 +47,22 @@ async def clock(
         zone=hours.zone if hours else "UTC",
         if_nobody=_if_nobody(done, shown),
         expired_as=_expired_as(done) if review.status == "expired" else "",
-        overdue=views.Overdue(review.opened_at) if stays else None,
+        overdue=late or (views.Overdue(review.opened_at) if stays else None),
     )
+
+
+def _escalated(review: Review) -> views.Overdue | None:
+    """Since when it waits and who may decide too, where that has begun."""
+    rules = [
+        item.rule
+        for item in review.items
+        if item.escalated_at is not None and item.status == "open" and item.rule is not None
+    ]
+    if review.status != "open" or not rules:
+        return None
+    groups = [group for rule in rules if rule.escalate for group in rule.escalate.to.groups]
+    also = tuple(views.UserGroup(group, ping=False) for group in dict.fromkeys(groups))
+    return views.Overdue(review.opened_at, also)
 
 
 def _if_nobody(done: Then, shown: Shown) -> str:

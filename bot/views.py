@@ -535,6 +535,17 @@ class NoticeView:
 
 
 @dataclass(frozen=True)
+class ReminderView:
+    """A request that waits for one person, since when, and where its card is."""
+
+    card: CardView
+    since: datetime
+    escalated: bool = False
+    link: str = ""
+    row: int = 1
+
+
+@dataclass(frozen=True)
 class HomeRow:
     """One request on the home tab."""
 

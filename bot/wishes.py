@@ -43,6 +43,8 @@ class Wishes:
             *_, voter = subject.split(".", 3)
             if voter.startswith(("U", "W")):  # who votes at the command line has no messages
                 await posts.want(connection, posts.LAPSED, subject, voter)
+        elif kind in (ports.REMINDER, ports.ESCALATION):
+            await self._by_the_clock(connection, kind, subject)
         elif kind == ports.NOTICE:
             await self.tell_operators(connection, subject)
         else:
@@ -54,6 +56,19 @@ class Wishes:
         """Tell whoever runs this what needs a hand: in their channel, else each of them."""
         for place in self._operators_places():
             await posts.want(connection, posts.NOTICE, subject, place, body=detail)
+
+    async def _by_the_clock(self, connection: Connection, kind: str, subject: str) -> None:
+        """Want a direct message to all who may decide; whoever has voted is left out later."""
+        about, item, *_ = subject.split(".")
+        review = await reviews.get(connection, int(about))
+        rule = review.items[int(item)].rule
+        if rule is None:
+            return
+        people = rule.approvers
+        if kind == ports.ESCALATION and rule.escalate is not None:
+            people = rule.escalate.to
+        for place in (*people.users, *people.groups):
+            await posts.want(connection, _KINDS[kind], subject, place)
 
     async def _card(self, connection: Connection, subject: str) -> None:
         if await posts.again(connection, posts.CARD, subject):
@@ -107,6 +122,9 @@ class Wishes:
         else:
             yield from self._operators.users
             yield from self._operators.groups
+
+
+_KINDS = {ports.REMINDER: posts.REMINDER, ports.ESCALATION: posts.ESCALATION}
 
 
 def outcome_subject(thread: Thread) -> str:

@@ -1,19 +1,24 @@
-"""Deadlines: what happens to a question that nobody decides in time.
+"""What happens to an open question by the clock: reminders, escalation, and the end of its time.
 
-A deadline is a row, made when the review is opened, in the rule's working hours where it has some.
-A tick looks for what is due without a lock, then takes one row at a time in the order lease,
-review, timer; claim and effect commit together, so that of any number of tickers each deadline is
-acted on once, and one that was away for an hour catches up.
+Each is a row, made when the review is opened, in the rule's working hours where it has some. A
+tick looks for what is due without a lock, then takes one row at a time in the order lease, review,
+timer; claim and effect commit together, so that of any number of tickers each row is acted on once,
+and one that was away for an hour catches up.
 
-What is done then is the rule's `then`: one of the question's choices by its verb, a value, or
-"hold", which leaves it open and tells the operators. A `then` that the question cannot take is
-shown as hold from the beginning. The graph gets the answer, and reads in `graphs.decisions` that
-it "expired": no person denied anything. While the thread is on hold its clock stands.
+- A reminder goes to those who may decide and have not voted, one a day and review: a later one of
+  the same day is dropped, and the record says so.
+- An escalation lets the people of `escalate.to` decide too.
+- A deadline does the rule's `then`: one of the question's choices by its verb, a value, or "hold",
+  which leaves it open and tells the operators. A `then` that the question cannot take is shown as
+  hold from the beginning. The graph gets the answer, and reads in `graphs.decisions` that it
+  "expired": no person denied anything.
+
+While the thread is on hold its clock stands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias
@@ -35,6 +40,7 @@ SQL = queries(__file__)
 JSON: TypeAlias = Any
 
 AT_ONCE: Final = 100
+REMINDER_EVERY_SECONDS: Final = 24 * 3600.0
 HOLD: Final = "hold"
 EXPIRED: Final = "expired"
 NOTE: Final = "Nobody decided in time."
@@ -76,11 +82,12 @@ def then(review: Review, item: Item, spec: GraphSpec | None) -> Then:
 
 
 async def begin(connection: Connection, review: Review) -> None:
-    """Set the deadlines of a review that was opened just now."""
+    """Set the timers of a review that was opened just now."""
     for item in review.items:
-        if item.rule is not None and item.rule.deadline is not None:
-            due = due_at(item.rule, review.opened_at, item.rule.deadline.after)
-            await connection.execute(SQL.begin, review.id, item.item, "deadline", due)
+        for kind, turn, seconds in _timers(item.rule):
+            assert item.rule is not None  # noqa: S101  without one there are no timers
+            due = due_at(item.rule, review.opened_at, seconds)
+            await connection.execute(SQL.begin, review.id, item.item, kind, turn, due)
 
 
 def due_at(rule: Rule, begin_at: datetime, seconds: float) -> datetime:
@@ -115,7 +122,7 @@ async def tick(
     now: datetime | None = None,
     limit: int = AT_ONCE,
 ) -> int:
-    """Act on what is due; how many deadlines. Only graphs in `specs` are looked at.
+    """Act on what is due; how many timers. Only graphs in `specs` are looked at.
 
     Args:
         now: the time; None takes the database's.
@@ -125,48 +132,126 @@ async def tick(
         try:
             async with database.transaction() as connection:
                 spec = specs[row["graph"]]
-                acted += await _act(connection, row["review_id"], row["item"], spec, wish, now)
+                timer = _Timer(row["review_id"], row["item"], row["kind"], row["turn"])
+                acted += await _act(connection, timer, spec, wish, now)
         except LockTimeout:  # somebody holds it; the next tick looks again
             log.info("deadline.locked", review=row["review_id"])
     return acted
 
 
+@dataclass(frozen=True)
+class _Timer:
+    """The key of one row."""
+
+    review_id: int
+    item: int
+    kind: str
+    turn: int
+
+    @property
+    def key(self) -> tuple[int, int, str, int]:
+        return self.review_id, self.item, self.kind, self.turn
+
+
+def has_timers(rule: Mapping[str, Any] | None) -> bool:
+    """Whether a rule, as it is stored, has anything to do with the clock."""
+    return rule is not None and any(rule.get(name) for name in ("remind", "escalate", "deadline"))
+
+
+def _timers(rule: Rule | None) -> Iterator[tuple[str, int, float]]:
+    if rule is None:
+        return
+    for turn, seconds in enumerate(rule.remind):
+        yield "remind", turn, seconds
+    if rule.escalate is not None:
+        yield "escalate", 0, rule.escalate.after
+    if rule.deadline is not None:
+        yield "deadline", 0, rule.deadline.after
+
+
 async def _act(
-    connection: Connection,
-    review_id: int,
-    item: int,
-    spec: GraphSpec,
-    wish: Wish,
-    now: datetime | None,
+    connection: Connection, timer: _Timer, spec: GraphSpec, wish: Wish, now: datetime | None
 ) -> bool:
-    """Claim one deadline and act on it, in the caller's transaction; False where it was taken."""
-    thread_id = await connection.fetchval(reviews.SQL.thread_of, review_id)
+    """Claim one timer and act on it, in the caller's transaction; False where it was taken."""
+    thread_id = await connection.fetchval(reviews.SQL.thread_of, timer.review_id)
     woken = await leases.lock(connection, thread_id)
-    await connection.execute(reviews.SQL.lock_review, review_id)
-    claimed = await connection.fetchrow(SQL.claim, review_id, item, "deadline", now)
+    await connection.execute(reviews.SQL.lock_review, timer.review_id)
+    claimed = await connection.fetchrow(SQL.claim, *timer.key, now)
     if claimed is None or claimed["mark"] in ("held", "parked"):
         return False
-    await connection.execute(SQL.fire, review_id, item, "deadline", now)
-    review = await reviews.get(connection, review_id)
-    mine = next(each for each in review.items if each.item == item)
+    await connection.execute(SQL.fire, *timer.key, now)
+    review = await reviews.get(connection, timer.review_id)
+    mine = next(each for each in review.items if each.item == timer.item)
     if review.status != "open" or mine.status != "open" or claimed["mark"] == "cancelled":
         return True
+    if timer.kind == "remind":
+        await _remind(connection, review, timer, wish, now)
+        return True
+    if timer.kind == "escalate":
+        await _escalate(connection, review, mine, timer, wish, now)
+    else:
+        await _run_out(connection, review, mine, spec, wish, woken=woken, now=now)
+    await wish(connection, ports.CARD, str(review.id))
+    await wish(connection, ports.PROGRESS, thread_id)
+    return True
+
+
+async def _remind(
+    connection: Connection, review: Review, timer: _Timer, wish: Wish, now: datetime | None
+) -> None:
+    dropped = await connection.fetchval(
+        SQL.reminded_lately, review.id, timer.item, timer.turn, now, REMINDER_EVERY_SECONDS
+    )
+    await audit.record(
+        connection, "review.reminded", thread_id=review.thread_id, review_id=review.id,
+        detail={"item": timer.item, "turn": timer.turn, "dropped": bool(dropped)},
+    )  # fmt: skip
+    if dropped:
+        await connection.execute(SQL.drop_reminder, review.id, timer.item, timer.turn)
+    else:
+        await wish(connection, ports.REMINDER, f"{review.id}.{timer.item}.{timer.turn}")
+
+
+async def _escalate(
+    connection: Connection,
+    review: Review,
+    mine: Item,
+    timer: _Timer,
+    wish: Wish,
+    now: datetime | None,
+) -> None:
+    await connection.execute(SQL.escalate, review.id, mine.item, now)
+    to = mine.rule.escalate.to if mine.rule is not None and mine.rule.escalate else None
+    await audit.record(
+        connection, "review.escalated", thread_id=review.thread_id, review_id=review.id,
+        detail={"item": mine.item, "to": to.model_dump(mode="json") if to else None},
+    )  # fmt: skip
+    await wish(connection, ports.ESCALATION, f"{review.id}.{timer.item}")
+
+
+async def _run_out(
+    connection: Connection,
+    review: Review,
+    mine: Item,
+    spec: GraphSpec,
+    wish: Wish,
+    *,
+    woken: bool,
+    now: datetime | None,
+) -> None:
     done = then(review, mine, spec)
     await audit.record(
-        connection, "review.held_open" if done.holds else "review.expired", thread_id=thread_id,
-        review_id=review_id,
+        connection, "review.held_open" if done.holds else "review.expired",
+        thread_id=review.thread_id, review_id=review.id,
         detail={
-            "item": item, "then": done.verb, "answer": done.answer,
+            "item": mine.item, "then": done.verb, "answer": done.answer,
             "votes": [vote.voter for vote in mine.standing_votes()],
         },
     )  # fmt: skip
     if done.holds:
-        await wish(connection, ports.NOTICE, f"review:{review_id}")
+        await wish(connection, ports.NOTICE, f"review:{review.id}")
     else:
         await _expire(connection, review, mine, done, woken=woken, now=now)
-    await wish(connection, ports.CARD, str(review_id))
-    await wish(connection, ports.PROGRESS, thread_id)
-    return True
 
 
 async def _expire(

@@ -1,7 +1,7 @@
 -- name: begin
 -- Set a timer of an item.
-insert into sayso.timers (review_id, item, kind, due_at)
-values ($1, $2, $3, $4)
+insert into sayso.timers (review_id, item, kind, turn, due_at)
+values ($1, $2, $3, $4, $5)
 on conflict do nothing;
 
 -- name: passed
@@ -22,7 +22,7 @@ order by item;
 
 -- name: due
 -- What is due, without a lock.
-select t.review_id, t.item, r.graph
+select t.review_id, t.item, t.kind, t.turn, r.graph
 from sayso.timers as t
 join sayso.reviews as r on r.id = t.review_id
 join sayso.threads as h on h.id = r.thread_id
@@ -31,7 +31,7 @@ where t.fired_at is null
   and r.graph = any ($1::text[])
   and h.mark is distinct from 'held'
   and h.mark is distinct from 'parked'
-order by t.due_at
+order by t.due_at, t.review_id, t.item
 limit $3;
 
 -- name: claim
@@ -43,17 +43,47 @@ join sayso.threads as h on h.id = r.thread_id
 where t.review_id = $1
   and t.item = $2
   and t.kind = $3
+  and t.turn = $4
   and t.fired_at is null
-  and t.due_at <= coalesce($4, now())
+  and t.due_at <= coalesce($5, now())
 for no key update of t skip locked;
 
 -- name: fire
 -- Say that it was acted on.
 update sayso.timers
-set fired_at = coalesce($4, now())
+set fired_at = coalesce($5, now())
 where review_id = $1
   and item = $2
-  and kind = $3;
+  and kind = $3
+  and turn = $4;
+
+-- name: reminded_lately
+-- Whether a reminder of this review went out so short a time ago that another one is too many.
+select true
+from sayso.timers
+where review_id = $1
+  and kind = 'remind'
+  and (item, turn) <> ($2, $3)
+  and not dropped
+  and fired_at > coalesce($4, now()) - make_interval(secs => $5)
+limit 1;
+
+-- name: drop_reminder
+-- Say that it was one too many.
+update sayso.timers
+set dropped = true
+where review_id = $1
+  and item = $2
+  and kind = 'remind'
+  and turn = $3;
+
+-- name: escalate
+-- Let the people of the escalation decide too.
+update sayso.items
+set escalated_at = coalesce($3, now())
+where review_id = $1
+  and item = $2
+  and escalated_at is null;
 
 -- name: resume
 -- The clock of a thread stood since then; it goes on with as much time as was left.

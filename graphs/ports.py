@@ -19,6 +19,8 @@ ASK: Final = "ask"  # id: a review whose audience is the requester
 PROGRESS: Final = "progress"  # id: a thread
 OUTCOME: Final = "outcome"  # id: a thread that ended: done, failed, cancelled
 LAPSED: Final = "lapsed"  # id: "REVIEW.ITEM.REVISION.VOTER", a vote that an edit took away
+REMINDER: Final = "reminder"  # id: "REVIEW.ITEM.TURN", for those who have not voted
+ESCALATION: Final = "escalation"  # id: "REVIEW.ITEM", for those who may decide from now on
 NOTICE: Final = "notice"  # id: "thread:ID" or "review:ID" that needs an operator's hand
 
 Wish: TypeAlias = Callable[[Connection, str, str], Awaitable[None]]

@@ -67,6 +67,7 @@ class Vote:
 class Item:
     """One action in a review, with its own rule, votes and outcome.
 
+    `rule` is whom to ask now: `opened_under`, and once it is escalated those whom that adds.
     Without an action `tool` is None. `arguments` are those of now, `asked` those that the graph
     asked with, `schema` is their JSON Schema as the tool has it.
     """
@@ -79,6 +80,7 @@ class Item:
     edited_by: str | None
     edited_by_name: str | None
     edited_at: datetime | None
+    opened_under: Rule | None
     rule: Rule | None
     status: Literal["open", "decided"]
     verb: str | None
@@ -88,6 +90,7 @@ class Item:
     decided_by: str | None
     decided_by_name: str | None
     decided_at: datetime | None
+    escalated_at: datetime | None
     votes: tuple[Vote, ...] = ()
 
     def standing_votes(self) -> tuple[Vote, ...]:
@@ -403,8 +406,12 @@ async def _read(
 
 
 def _item(row: Mapping[str, Any], votes: tuple[Vote, ...]) -> Item:
-    values = {name: row[name] for name in Item.__dataclass_fields__ if name != "votes"}
-    values["rule"] = Rule.model_validate(row["rule"]) if row["rule"] is not None else None
+    made = ("votes", "opened_under")
+    values = {name: row[name] for name in Item.__dataclass_fields__ if name not in made}
+    rule = Rule.model_validate(row["rule"]) if row["rule"] is not None else None
+    escalated = rule is not None and row["escalated_at"] is not None
+    values["opened_under"] = rule
+    values["rule"] = rule.escalated() if rule is not None and escalated else rule
     values["answer"] = json.loads(row["answer"]) if row["answer"] is not None else None
     return Item(**values, votes=votes)
 

@@ -174,7 +174,7 @@ limit $4;
 -- The items of some reviews.
 select
   review_id, item, tool, asked, arguments, schema, edited_by, edited_by_name, edited_at, rule,
-  status, verb, outcome, answer, note, decided_by, decided_by_name, decided_at
+  status, verb, outcome, answer, note, decided_by, decided_by_name, decided_at, escalated_at
 from sayso.items
 where review_id = any ($1::bigint[])
 order by review_id, item;

@@ -266,7 +266,7 @@ async def _put(
                     "replaced": put.replaced, "again": asked.interrupt_id in again,
                 },
             )  # fmt: skip
-            if any(item["rule"] and item["rule"].get("deadline") for item in items):
+            if any(deadlines.has_timers(item["rule"]) for item in items):
                 await deadlines.begin(connection, await reviews.get(connection, put.review_id))
             if untold:
                 await audit.record(

@@ -96,6 +96,13 @@ class WorkingHours(_Spec):
         )
 
 
+class Escalation(_Spec):
+    """Who may decide too once a question has waited so long; it takes nobody away."""
+
+    after: Seconds
+    to: People
+
+
 class Deadline(_Spec):
     """When a question has to be decided, and what is done when nobody did.
 
@@ -123,6 +130,8 @@ class Rule(_Spec):
     requester_may_decide: bool = False
     editor_may_decide: bool = True  # whether an edit is the editor's own vote for it
     guests_may_decide: bool = False
+    remind: tuple[Seconds, ...] = ()  # after so long, whoever has not voted; once a day at most
+    escalate: Escalation | None = None
     deadline: Deadline | None = None
     hours: WorkingHours | None = None
     because: str = ""
@@ -137,6 +146,17 @@ class Rule(_Spec):
         if value is not None:
             compiled(value)
         return value
+
+    def escalated(self) -> Rule:
+        """The rule once it is escalated: whom `escalate` names may decide too."""
+        if self.escalate is None:
+            return self
+        more, those = self.escalate.to, self.approvers
+        approvers = People(
+            users=tuple(dict.fromkeys((*those.users, *more.users))),
+            groups=tuple(dict.fromkeys((*those.groups, *more.groups))),
+        )
+        return self.model_copy(update={"approvers": approvers})
 
     def matches(self, graph: str, node: str, tool: str | None = None) -> bool:
         """Whether it is for this node, by its whole path or its last name, and for this tool.

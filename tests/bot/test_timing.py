@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from bot.wishes import Wishes
-from graphs import deadlines, reviews
-from graphs.specs import Deadline, People, Rule
+from graphs import deadlines, reviews, votes
+from graphs.specs import Deadline, Escalation, People, Rule
 from tests.bot.conftest import Desk
+from tests.graphs.conftest import voter
 
 DAY = timedelta(days=1)
 
@@ -26,6 +27,13 @@ async def opened(desk: Desk, then: Any) -> int:
     async with desk.database.transaction() as connection:
         await deadlines.begin(connection, await reviews.get(connection, review_id))
     return review_id
+
+
+def directly(desk: Desk, user: str) -> list[dict[str, Any]]:
+    """A person's direct messages; there are none before the first."""
+    channels = desk.slack.workspace.channels().values()
+    found = [one["id"] for one in channels if one.get("user") == user]
+    return desk.slack.messages(found[0]) if found else []
 
 
 async def card(desk: Desk) -> str:
@@ -73,3 +81,45 @@ async def test_where_it_stays_open_the_card_is_overdue_and_oscar_is_told(desk: D
     assert "Overdue" in shown
     assert "Approve" in shown
     assert desk.slack.messages("C0OPS")
+
+
+async def test_who_has_not_voted_is_reminded_and_the_heads_get_it_too(desk: Desk) -> None:
+    rule = Rule(
+        channel="C0CREDIT",
+        approvers=People(users=("U0ALICE", "U0DANA")),
+        quorum=2,
+        remind=(3600,),
+        escalate=Escalation(after=2 * 3600, to=People(users=("U0ERIN",))),
+        deadline=Deadline(after=DAY.total_seconds(), then="reject"),
+    )
+    review_id = await desk.review(rule=rule)
+    async with desk.database.transaction() as connection:
+        review = await reviews.get(connection, review_id)
+        await deadlines.begin(connection, review)
+    await desk.post_all()
+    async with desk.database.transaction() as connection:
+        await votes.vote(
+            connection, review_id=review_id, answer={"decision": "approve"},
+            voter=voter("U0ALICE"),
+        )  # fmt: skip
+    wishes = Wishes(desk.settings.configuration.operators)
+    specs = desk.settings.configuration.graphs
+    for hours in (1, 2):
+        now = review.opened_at + timedelta(hours=hours)
+        assert await deadlines.tick(desk.database, specs, wishes, now=now) == 1
+    await desk.post_all()
+
+    def told(user: str) -> list[str]:
+        return [
+            json.dumps(message["blocks"], ensure_ascii=False)
+            for message in directly(desk, user)
+            if "Review" in json.dumps(message["blocks"])
+        ]
+
+    assert told("U0ALICE") == []
+    (dana,), (erin,) = told("U0DANA"), told("U0ERIN")
+    assert "still needs you" in dana
+    assert "1 of 2 approvals" in dana
+    assert "the loan is declined." in dana
+    assert "now comes to you too" in erin
+    assert "Overdue" in await card(desk)

@@ -12,7 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from graphs import audit, deadlines, interventions, mailbox, reviews, votes
-from graphs.specs import Deadline, GraphSpec, People, Rule, WorkingHours
+from graphs.specs import Deadline, Escalation, GraphSpec, People, Rule, WorkingHours
 from graphs.templates import Button, Template
 from tests.graphs.conftest import House
 
@@ -163,3 +163,58 @@ def test_working_hours_make_a_deadline_later() -> None:
     for wrong in ({"days": "never"}, {"zone": "Mars"}, {"from": "9"}, {"holidays": "XX"}):
         with pytest.raises(ValidationError):
             WorkingHours.model_validate(wrong)
+
+
+HOUR = timedelta(hours=1)
+
+
+async def with_timers(here: House, **given: Any) -> reviews.Review:
+    review = await here.asked(rule=Rule(approvers=PEOPLE, **given))
+    async with here.database.transaction() as connection:
+        await deadlines.begin(connection, review)
+    return review
+
+
+async def test_one_reminder_a_day_goes_out_and_what_is_too_much_is_dropped(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+    review = await with_timers(here, remind=(3600, 4 * 3600, 26 * 3600))
+    for hours in (1, 4, 26):
+        assert await tick(here, review, hours * HOUR) == 1
+        assert await tick(here, review, hours * HOUR) == 0
+    told = [subject for kind, subject in here.wished if kind == "reminder"]
+    assert told == [f"{review.id}.0.0", f"{review.id}.0.2"]
+    said = [
+        entry.detail["dropped"]
+        for entry in await audit.of_review(here.database, review.id)
+        if entry.what == "review.reminded"
+    ]
+    assert said == [False, True, False]
+    await here.vote(review.id, APPROVE)
+    assert await tick(here, review, 99 * HOUR) == 0
+
+
+async def test_a_ticker_that_was_away_sends_one_reminder_and_no_storm(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+    review = await with_timers(here, remind=(3600, 2 * 3600, 3 * 3600))
+    assert sum(await asyncio.gather(*(tick(here, review, 9 * HOUR) for _ in range(3)))) == 3
+    assert len([kind for kind, _ in here.wished if kind == "reminder"]) == 1
+
+
+async def test_escalation_adds_people_and_takes_none_away(house: Callable[..., House]) -> None:
+    here = house()
+    heads = Escalation(after=8 * 3600, to=People(users=("U0ERIN",)))
+    review = await with_timers(here, escalate=heads)
+    early = await here.vote(review.id, APPROVE, by="U0ERIN")
+    assert isinstance(early, votes.Refused)
+    assert await tick(here, review, 8 * HOUR) == 1
+    assert ("escalation", f"{review.id}.0") in here.wished
+    (item,) = (await reviews.get(here.database, review.id)).items
+    assert item.rule is not None
+    assert item.rule.approvers.users == ("U0ALICE", "U0DANA", "U0ERIN")
+    assert item.opened_under is not None
+    assert item.opened_under.approvers == PEOPLE
+    assert isinstance(await here.vote(review.id, APPROVE, by="U0ERIN"), votes.Decided)
