@@ -321,6 +321,7 @@ def _configuration(
         configuration = _readable(raw)
     mistakes += [f"{path}: {mistake}" for mistake in _of_no_graph(configuration, raw)]
     mistakes += [f"{path}: {mistake}" for mistake in _wrong_ids(configuration)]
+    mistakes += [f"{path}: {mistake}" for mistake in _out_of_reach(configuration)]
     warnings += [f"{path}: {warning}" for warning in _doubtful(configuration)]
     return configuration
 
@@ -340,11 +341,15 @@ def _readable(raw: Mapping[str, Any]) -> Configuration:
     rules = rules if isinstance(rules, list) else []
     whole: dict[str, Any] = {
         "graphs": {name: one for name, one in graphs.items() if kept({"graphs": {name: one}})},
-        "reviews": [one for one in rules if kept({"reviews": [one]})],
+        # One that cannot be read keeps its place, so that the others keep their numbers.
+        "reviews": [one if kept({"reviews": [one]}) else _UNREADABLE for one in rules],
     }
     if kept({"operators": raw.get("operators", {})}):
         whole["operators"] = raw.get("operators", {})
     return Configuration.model_validate(whole)
+
+
+_UNREADABLE: Final = {"approvers": {"users": ["U000"]}}
 
 
 def _of_no_graph(configuration: Configuration, raw: Mapping[str, Any]) -> Iterator[str]:
@@ -355,6 +360,22 @@ def _of_no_graph(configuration: Configuration, raw: Mapping[str, Any]) -> Iterat
         if rule.graph is not None and rule.graph not in known:
             names = f"Configured are: {', '.join(known)}." if known else "None is configured."
             yield f"reviews[{number}].graph: there is no graph called {clean(rule.graph)}. {names}"
+
+
+def _out_of_reach(configuration: Configuration) -> Iterator[str]:
+    """Rules that the people they name can never fulfil; of groups nobody knows the size here."""
+    for number, rule in enumerate(configuration.reviews, 1):
+        people = rule.escalated().approvers
+        count = len(set(people.users))
+        if people.groups or not count:
+            continue
+        if rule.quorum > count:
+            yield f"reviews[{number}].quorum: it wants {rule.quorum} people and names {count}."
+        elif not rule.editor_may_decide and count - 1 < rule.quorum:
+            yield (
+                f"reviews[{number}].editor_may_decide: when one of them changes an action, "
+                f"{count - 1} are left and {rule.quorum} have to decide; name more people."
+            )
 
 
 def _read_secrets(raw: dict[str, Any], path: Path, mistakes: list[str]) -> None:

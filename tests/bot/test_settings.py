@@ -106,6 +106,42 @@ def test_names_where_ids_have_to_stand_are_mistakes(tmp_path: Path) -> None:
         assert told in text
 
 
+def test_every_mistake_in_a_rule_is_told_at_once(tmp_path: Path) -> None:
+    text = mistakes(
+        written(
+            tmp_path,
+            """
+            [graphs.loan]
+            path = "graphs.library.loan:graph"
+            [[reviews]]
+            when = "amount > 5"
+            approvers = { users = ["U0ALICE"] }
+            [[reviews]]
+            approvers = { users = ["U0ALICE", "U0DANA"] }
+            quorum = 3
+            [[reviews]]
+            approvers = { users = ["U0ALICE"] }
+            editor_may_decide = false
+            [[reviews]]
+            hours = { zone = "Mars/Base" }
+            [[reviews]]
+            hours = { days = "never", holidays = "XX" }
+            [[reviews]]
+            remind = ["soon"]
+            """,
+        )
+    )
+    for told in (
+        "reviews[1].when: the condition names amount; there are only question, state,",
+        "reviews[2].quorum: it wants 3 people and names 2.",
+        "reviews[3].editor_may_decide: when one of them changes an action, 0 are left",
+        "Mars/Base",
+        "'never' names no days",
+        "'soon' is no duration",
+    ):
+        assert told in text
+
+
 def test_a_file_that_is_not_toml_is_told_with_its_line(tmp_path: Path) -> None:
     assert "line 2" in mistakes(written(tmp_path, "[operators]\nusers = oscar\n"))
 
