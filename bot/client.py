@@ -23,7 +23,7 @@ from bot.errors import SlackFailed
 from bot.settings import Settings, load
 from bot.wishes import Wishes
 from checkpoints.database import Database
-from graphs import inputs, threads
+from graphs import contexts, inputs, threads
 from graphs.errors import KeyTaken, UnknownGraph
 from graphs.inputs import InputRefused
 from graphs.plain import written
@@ -83,15 +83,15 @@ class Client:
 
         Raises:
             UnknownGraph: none is configured under that name.
-            InputRefused: the input does not fit; where the graph cannot be loaded here, its
-                worker looks.
+            InputRefused: the input or the context does not fit; where the graph cannot be
+                loaded here, its worker looks.
             KeyTaken: the key has started something else.
             AmbiguousCustomer, BadCustomerName: the customer is not clear.
         """
         specs = self._settings.configuration.graphs
         if graph not in specs:
             raise UnknownGraph(graph, tuple(specs))
-        self._check(graph, given)
+        self._check(graph, given, context)
         who = f"{self._via}:{app.os_user()}"
         async with self._database.transaction() as connection:
             started = await threads.start(
@@ -119,7 +119,7 @@ class Client:
                 await self._wishes(connection, PROGRESS, thread.id)
         return StartedThread(thread.id, thread.number, started.created)
 
-    def _check(self, graph: str, given: Any) -> None:
+    def _check(self, graph: str, given: Any, context: Mapping[str, Any] | None) -> None:
         try:
             written(given)
         except (TypeError, ValueError, RecursionError) as error:
@@ -130,7 +130,11 @@ class Client:
             own = {graph: self._settings.configuration.graphs[graph]}
             self._loaded[graph] = app.loaded_of(self._settings, own).loaded.get(graph)
         loaded = self._loaded[graph]
-        if loaded is not None and (said := inputs.problem(loaded.graph, given)) is not None:
+        if loaded is None:
+            return
+        around = contexts.merged(loaded, context)
+        said = inputs.problem(loaded.graph, given) or contexts.problem(loaded.graph, around)
+        if said is not None:
             raise InputRefused(said)
 
 

@@ -25,6 +25,9 @@ def start(
     configurable: Annotated[
         str | None, typer.Option(help="Configurable values of its runs, as a JSON object.")
     ] = None,
+    context: Annotated[
+        str | None, typer.Option(help="The context of its runs, as a JSON object.")
+    ] = None,
     key: Annotated[
         str | None, typer.Option(help="The same key starts one thread, however often.")
     ] = None,
@@ -37,10 +40,13 @@ def start(
     more = parsed("--configurable", configurable) if configurable is not None else {}
     if not isinstance(more, dict):
         raise typer.BadParameter("it must be a JSON object", param_hint="--configurable")
+    around = parsed("--context", context) if context is not None else None
+    if not (around is None or isinstance(around, dict)):
+        raise typer.BadParameter("it must be a JSON object", param_hint="--context")
     if given is None:
         raise typer.BadParameter("null starts nothing", param_hint="--input")
     found = asyncio.run(
-        operating.start(graph, given, customer=customer, configurable=more, key=key)
+        operating.start(graph, given, customer=customer, configurable=more, context=around, key=key)
     )
     show_json(found) if as_json else printing.print_thread(found)
 

@@ -78,6 +78,7 @@ async def start(
     *,
     customer: str | None,
     configurable: Mapping[str, Any],
+    context: Mapping[str, Any] | None = None,
     key: str | None,
 ) -> dict[str, Any]:
     """Start a thread and return it.
@@ -91,8 +92,9 @@ async def start(
         )
         with contextlib.redirect_stdout(sys.stderr):  # a module may print while it is imported
             started = await client.start(
-                graph, given, customer=customer, configurable=configurable, key=key
-            )
+                graph, given, customer=customer, configurable=configurable, context=context,
+                key=key,
+            )  # fmt: skip
         return await thread_of(office.database, started.id)
 
 

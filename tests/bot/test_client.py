@@ -60,6 +60,7 @@ async def test_what_cannot_start_is_one_clear_error_and_nothing_starts(
         (InputRefused, "loan", {"txt": "hello"}, {}),
         (InputRefused, "loan", {"text": object()}, {}),
         (InputRefused, "loan", None, {}),
+        (InputRefused, "loan", LOAN, {"context": {"tenant": "asha"}}),
         (AmbiguousCustomer, "loan", LOAN, {"customer": "Asha Traders"}),
     ]
     async with connect(terminal.environ()) as sayso:

@@ -186,6 +186,7 @@ async def test_what_should_be_shown_waits_without_slack(
         (("threads", "start", "loan", "--input", "null"), 2, "null"),
         (("threads", "start", "loan"), 2, "--input"),
         (("threads", "start", "loan", "--input", "{}", "--configurable", "[]"), 2, "object"),
+        (("threads", "start", "loan", "--input", "{}", "--context", "1"), 2, "object"),
         (("threads", "list", "--status", "sleeping"), 2, "paused"),
         (("threads", "show", "nothing"), 1, "no thread nothing"),
         (("threads", "history", "nothing"), 1, "no thread nothing"),
