@@ -96,7 +96,7 @@ def read(made: Form, schema: JSON, typed: Mapping[str, Any]) -> Value | Wrong:
 
 
 def _form(schema: JSON, initial: JSON) -> Form:
-    place = settled(schema, schema)
+    place = settled(schema, schema, frozenset({"#"}))
     title = _words(place.schema.get("title"))
     if is_free(place):
         return _of_value(title, initial)

@@ -99,6 +99,7 @@ def written(schema: Any, typed: dict[str, Any], initial: Any = MISSING) -> Value
         ({}, "json", {}),
         ({"enum": [f"v{number}" for number in range(100)]}, "text", {"options": ()}),
         ({"enum": list(range(100))}, "json", {}),
+        ({"anyOf": [{"enum": [f"{at}{one}" for one in range(60)]} for at in "ab"]}, "text", {}),
         ({"enum": [True, "Yes"]}, "json", {}),
         ({"enum": ["x", "x"]}, "text", {}),
     ],
@@ -441,6 +442,15 @@ def test_a_value_of_another_kind_than_the_schema_wants_is_asked_for_anew() -> No
     assert made.fields[0].initial is MISSING
     assert read(made, schema, untouched(made)) == Wrong({"a": "Write a number."})
     assert read(made, schema, {"a": "5"}) == Value({"a": 5})
+    assert written(one({"type": "number"}, needed=False), {}, {"a": "lots"}) == Value({})
+
+
+def test_a_schema_that_comes_back_to_itself_is_a_value_from_there_on() -> None:
+    made = form(HOSTILE["a list of itself"])
+    assert [(field.key, field.kind) for field in made.fields] == [
+        ("name", "text"),
+        ("next", "json"),
+    ]
 
 
 def test_a_form_without_fields_stands_for_its_empty_object() -> None:
