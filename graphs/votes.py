@@ -38,6 +38,20 @@ from graphs.policy import Person, Reason, Refusal, may_decide
 from graphs.ports import Wish, no_wish
 from graphs.specs import Rule
 from graphs.tallies import Ballot, Tally, count, needed
+from graphs.verdicts import AlreadyDecided as AlreadyDecided
+from graphs.verdicts import AlreadyVoted as AlreadyVoted
+from graphs.verdicts import BadAnswer as BadAnswer
+from graphs.verdicts import Counted as Counted
+from graphs.verdicts import Decided as Decided
+from graphs.verdicts import Edited as Edited
+from graphs.verdicts import Expired as Expired
+from graphs.verdicts import Held as Held
+from graphs.verdicts import Refused as Refused
+from graphs.verdicts import Superseded as Superseded
+from graphs.verdicts import Unknown as Unknown
+from graphs.verdicts import VoteResult as VoteResult
+from graphs.verdicts import Withdrawn as Withdrawn
+from graphs.verdicts import is_refusal as is_refusal
 
 SQL = queries(__file__)
 JSON: TypeAlias = Any
@@ -65,111 +79,6 @@ class Voter:
     person: Person
     via: str = ""
     os_user: str | None = None
-
-
-@dataclass(frozen=True)
-class Counted:
-    """The vote counts, and more are needed: `have` of `need` for this answer."""
-
-    have: int
-    need: int
-    verb: str
-
-
-@dataclass(frozen=True)
-class Decided:
-    """This vote decided; `answer` is what the node gets."""
-
-    outcome: str
-    verb: str
-    answer: JSON
-    thread_id: str
-
-
-@dataclass(frozen=True)
-class Edited:
-    """The action was changed and is not decided by that: `have` of `need` votes for it as it is."""
-
-    revision: int
-    item: int
-    have: int
-    need: int
-
-
-@dataclass(frozen=True)
-class AlreadyDecided:
-    """Somebody was first: who, when, and what it came to."""
-
-    by: str
-    by_name: str
-    at: datetime
-    outcome: str
-    verb: str
-    note: str | None = None
-
-
-@dataclass(frozen=True)
-class Superseded:
-    """The card was older than the question; `revision` is what stands now."""
-
-    revision: int
-
-
-@dataclass(frozen=True)
-class AlreadyVoted:
-    """The own earlier vote stands."""
-
-    verb: str
-    at: datetime
-
-
-@dataclass(frozen=True)
-class Refused:
-    """The policy says no: `reason` is its code, `rule` the rule that was asked."""
-
-    reason: Reason
-    rule: Rule | None = None
-
-
-@dataclass(frozen=True)
-class Expired:
-    """The deadline was first."""
-
-    at: datetime | None = None
-
-
-@dataclass(frozen=True)
-class Withdrawn:
-    """The question is not asked any more; `because` is why."""
-
-    because: str | None = None
-
-
-@dataclass(frozen=True)
-class Held:
-    """The thread is held or parked: nobody can decide until that is mended."""
-
-    mark: str
-
-
-@dataclass(frozen=True)
-class BadAnswer:
-    """The answer does not fit its question; `message` says what to write."""
-
-    message: str
-
-
-@dataclass(frozen=True)
-class Unknown:
-    """There is no such review, or no such item in it."""
-
-    review_id: int
-
-
-VoteResult: TypeAlias = (
-    Counted | Decided | Edited | AlreadyDecided | Superseded | AlreadyVoted | Refused | Expired
-    | Withdrawn | Held | BadAnswer | Unknown
-)  # fmt: skip
 
 
 def verb_of(answer: JSON) -> str:
@@ -375,11 +284,6 @@ async def vote_whole(
         for result in results:
             await _refuse(connection, result, thread_id, review_id, voter, "")
     return results
-
-
-def is_refusal(result: VoteResult) -> bool:
-    """Whether the vote did not count."""
-    return not isinstance(result, Counted | Decided | Edited)
 
 
 class _HalfAnAnswer(Exception):
