@@ -16,7 +16,7 @@ from bot import limits
 from bot.blocks import Blocks, button, confirm, lines, quote
 from bot.facts import Room, template_fact, who_decides
 from bot.inline import Aside, Inline, Many, Moment, Styled, clause, plain, said
-from bot.standing import LETTING
+from bot.standing import APPROVING, LETTING, REJECTING
 from bot.values import excerpt
 from bot.views import ActionView, CardView, Person
 from bot.wording import Sentence, first_of, phrase, say
@@ -25,6 +25,7 @@ from graphs.questions import Choice, Group
 REVIEW = "review"
 SHOW_LIST = "show_list"
 APPROVE_ALL = "approve_all"
+APPROVES = APPROVING | {"edit"}
 PROSE = 120  # characters of a value that stands on a line; a longer one is quoted
 
 Part: TypeAlias = Sequence[Inline] | RichTextQuote | None
@@ -224,7 +225,7 @@ def _stands(view: CardView, action: ActionView) -> Sentence | None:
         at = _moment(view, action, edited=True)
         changed = say("action.changed", who=action.edited_by, at=at)
         return say("comma", first=changed, last=counted) if counted else changed
-    people = tuple(vote.by for vote in action.votes) if action.outcome in LETTING else ()
+    people = _people(action, APPROVES) if action.outcome in LETTING else ()
     by = action.by or Person("")
     who: Inline = Many(people) if len(people) > 1 else by
     at = _moment(view, action)
@@ -235,13 +236,24 @@ def _stands(view: CardView, action: ActionView) -> Sentence | None:
 
 def _tally(view: CardView, action: ActionView) -> Sentence | None:
     """The votes so far, where more than one is needed and the status does not say it."""
-    need = action.decides.quorum
-    if need <= 1 or len(view.actions) == 1:
+    need, against = action.decides.quorum, _people(action, REJECTING)
+    if len(view.actions) == 1:
         return None
-    if not action.votes:
-        return say("action.needs", count=need)
-    who = Many(tuple(vote.by for vote in action.votes))
-    return say("action.tally", have=len(action.votes), count=need, who=who)
+    made = None
+    if need > 1:
+        for_it = _people(action, APPROVES)
+        made = say("action.needs", count=need)
+        if for_it:
+            made = say("action.tally", have=len(for_it), count=need, who=Many(for_it))
+    if against and action.decides.rejections > 1:
+        count = action.decides.rejections
+        said_no = say("action.against", have=len(against), count=count, who=Many(against))
+        made = say("comma", first=made, last=said_no) if made else said_no
+    return made
+
+
+def _people(action: ActionView, verbs: frozenset[str]) -> tuple[Person, ...]:
+    return tuple(vote.by for vote in action.votes if vote.verb in verbs)
 
 
 def _moment(view: CardView, action: ActionView, *, edited: bool = False) -> Moment | str:

@@ -70,7 +70,11 @@ def reject(card: CardView, *, typed: str = "") -> View:
         initial=typed,
     )
     name = names([card.requester])
-    blocks.context("effect", say("modal.reject.effect", noun=card.words.noun, name=name))
+    count = card.decides.rejections
+    effect = say("modal.reject.effect", noun=card.words.noun, name=name)
+    if count > 1:
+        effect = say("modal.reject.effect.several", count=count, noun=card.words.noun)
+    blocks.context("effect", effect)
     title, submit = phrase("modal.reject.title"), phrase("modal.reject.submit")
     return view("reject", title, blocks, card.ref, submit=submit)
 

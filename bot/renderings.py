@@ -248,6 +248,7 @@ class Renderings:
             ),
             people=tuple(rows.person(user, names) for user in rule.approvers.users),
             because=rule.because,
+            rejections=rule.rejections,
         )
 
     async def failure(self, connection: Connection, thread: Thread) -> views.Failure | None:

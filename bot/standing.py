@@ -12,7 +12,7 @@ from typing import Any
 
 from bot.inline import Form, Many, Moment, clause, names, notification, said
 from bot.values import excerpt
-from bot.views import CardView, Cut, Person, Status, Vote
+from bot.views import ActionView, CardView, Cut, Person, Status, Vote
 from bot.wording import Sentence, first_of, say
 
 APPROVING = frozenset({"approve", "approve_with_conditions"})
@@ -57,7 +57,7 @@ def conditions(view: CardView) -> tuple[Vote, ...]:
 def deciding(view: CardView) -> tuple[Vote, ...]:
     """The votes that made the outcome: all approvals, or those that said what was decided."""
     if view.actions:
-        return _once(view.votes)
+        return _once(vote for action in view.actions for vote in _made(action))
     if kind(view) == "approve":
         return approvals(view)
     return tuple(vote for vote in view.votes if vote.verb == view.outcome) or view.votes[-1:]
@@ -113,6 +113,7 @@ def _open(view: CardView) -> Standing:
     tally = asks == "decision" and quorum > 1 and not several
     mark = "alarm_clock" if view.overdue else "hourglass_flowing_sand"
     plain = [_voted(view, given)] if given and tally else []
+    plain += _against(view)
     if view.again:
         bold = say(f"status.open.again.{asks}")
     elif several:
@@ -127,7 +128,7 @@ def _open(view: CardView) -> Standing:
         bold = say("status.open.tally", have=len(given), count=quorum)
     elif tally:
         bold = say("status.open.approvals", count=quorum)
-        plain = [say("status.open.none")]
+        plain = plain or [say("status.open.none")]
     else:
         bold = say(f"status.open.{asks}")
     if view.overdue:
@@ -137,6 +138,15 @@ def _open(view: CardView) -> Standing:
             groups = Many(view.overdue.also_sent_to)
             plain.append(say("status.overdue.sent", groups=groups))
     return Standing(mark, bold, tuple(plain), _open_note(view, given, tally))
+
+
+def _against(view: CardView) -> list[Sentence]:
+    """The rejections so far, where one alone does not decide."""
+    count = view.decides.rejections
+    found = _once(vote for vote in view.votes if vote.verb in REJECTING)
+    if count <= 1 or not found or len(view.actions) > 1:
+        return []
+    return [say("status.open.against", have=len(found), count=count, who=Many(people(found)))]
 
 
 def _several_open(view: CardView) -> tuple[Sentence, list[Sentence]]:
@@ -271,6 +281,14 @@ def _counts(view: CardView) -> Sentence:
     for one in rest:
         first = say("comma", first=first, last=one)
     return first
+
+
+def _made(action: ActionView) -> tuple[Vote, ...]:
+    """The votes that made an action's outcome; none while it is open."""
+    if not action.outcome:
+        return ()
+    verbs = _VERBS.get(action.outcome, frozenset())
+    return tuple(vote for vote in action.votes if vote.verb in verbs) or action.votes[-1:]
 
 
 def _once(votes: Iterable[Vote]) -> tuple[Vote, ...]:
@@ -470,6 +488,13 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+_VERBS = {
+    "approved": APPROVING | {"edit"},
+    "edited": APPROVING | {"edit"},
+    "rejected": REJECTING,
+    "answered": frozenset({"respond"}),
+    "skipped": frozenset({"ignore"}),
+}
 _BY_STATUS: dict[Status, Callable[[CardView], Standing]] = {
     Status.OPEN: _open,
     Status.RUNNING: _running,

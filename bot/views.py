@@ -79,6 +79,7 @@ class Decides:
     groups: tuple[UserGroup, ...] = ()
     people: tuple[Person, ...] = ()
     because: str = ""
+    rejections: int = 1  # so many decide against it
 
 
 @dataclass(frozen=True)

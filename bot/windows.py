@@ -87,7 +87,11 @@ def note(card: CardView, action: ActionView, verb: str, *, typed: str = "") -> V
             min_length=3,
             initial=typed,
         )
-        blocks.context("effect", say("modal.action.reject.effect", process=process))
+        count = action.decides.rejections
+        effect = say("modal.action.reject.effect", process=process)
+        if count > 1:
+            effect = say("modal.action.reject.effect.several", count=count)
+        blocks.context("effect", effect)
     else:
         runs = action.shown.choice("approve") or action.shown.choice("edit")
         key = "modal.action.respond" if runs else "modal.action.answer"

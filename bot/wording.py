@@ -135,6 +135,7 @@ ENGLISH: dict[str, Entry] = {
         "other": "{who}, with conditions.",
     },
     "status.open.vote": "{who} {at}",
+    "status.open.against": "{have} of {count} rejections, {who}.",
     "status.overdue.decision": "*Overdue, needs a decision.*",
     "status.overdue.answer": "*Overdue, needs an answer.*",
     "status.overdue.tally": "*Overdue, {have} of {count} approvals.*",
@@ -297,6 +298,7 @@ ENGLISH: dict[str, Entry] = {
     "action.changed": "changed by {who}{at}",
     "action.needs": {"1": "needs 1 approval", "other": "needs {count} approvals"},
     "action.tally": "{have} of {count} approvals, {who}",
+    "action.against": "{have} of {count} rejections, {who}",
     "action.who_decides": "Who decides: {who}",
     "action.also_changed": "Also changed: {what}",
     "action.row": "*{number}. {title}*",
@@ -485,6 +487,9 @@ ENGLISH: dict[str, Entry] = {
     "modal.reject.label": "Reason",
     "modal.reject.placeholder": "What speaks against it, and what would change your mind",
     "modal.reject.hint": "{name} reads this, and it stays with the record.",
+    "modal.reject.effect.several": (
+        "{count} rejections decide, and yours is one of them. Then the {noun} is declined."
+    ),
     "modal.reject.effect": "One rejection decides. The {noun} is declined and {name} is told.",
     "modal.conditions.title": "Approve with conditions",
     "modal.conditions.submit": "Approve",
@@ -521,6 +526,9 @@ ENGLISH: dict[str, Entry] = {
     "modal.action.reject.title": "Reject this action",
     "modal.action.reject.hint": "{process} reads this, and it stays with the record.",
     "modal.action.reject.effect": "The action is not done, and {process} goes on without it.",
+    "modal.action.reject.effect.several": (
+        "{count} rejections decide, and yours is one of them. Then the action is not done."
+    ),
     "modal.action.respond.title": "Answer instead",
     "modal.action.respond.hint": "It goes to {process} in place of what the action would give.",
     "modal.action.respond.effect": "The action itself is not done.",

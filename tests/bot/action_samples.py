@@ -199,6 +199,13 @@ CARDS: dict[str, CardView] = {
     "refund-open-two-rules": of(
         BOTH, {"decides": TWO, "votes": (BY_RAVI,)}, {"decides": Decides(1, (HEADS,))}
     ),
+    "refund-open-two-rejections": of(
+        BOTH,
+        {
+            "decides": replace(TWO, rejections=2),
+            "votes": (BY_RAVI, replace(REFUSED["votes"][0], by=ALICE)),
+        },
+    ),
     "refund-open-14": MANY,
     "refund-open-single": SINGLE,
     "refund-open-single-1-of-2": replace(SINGLE, decides=TWO, votes=(BY_RAVI,)),
