@@ -107,7 +107,10 @@ class Listeners:
         house, user, channel = self._house, str(event["user"]), str(event["channel"])
         keeps = house.workspace
         to_us = mentioned or event.get("channel_type") == "im" or channel.startswith("D")
-        named = self._starting.graph_for(channel, anywhere=to_us)
+        message = message_of(event, keeps.bot_user)
+        # Who says nothing but our name is shown everything there is.
+        says = bool(message.text or message.files)
+        named = self._starting.graph_for(channel, anywhere=to_us and says)
         if named is None and not to_us:
             return
         graphs = (named,) if named is not None else self._starting.all_graphs()
@@ -128,7 +131,6 @@ class Listeners:
                     connection, team=keeps.team, channel=channel, root=root, ts=str(event["ts"])
                 )
             raise NotYet
-        message = message_of(event, keeps.bot_user)
         try:
             async with house.database.transaction() as connection:
                 if not await _accept_all(connection, keys, "message"):

@@ -349,3 +349,17 @@ async def test_a_command_with_a_nul_in_its_text_starts_a_thread(desk: Desk) -> N
     (thread,) = await threads.list_(desk.database)
     (said,) = await threads.messages(desk.database, thread.id)
     assert said.text == "Asha, 60000 for a van"
+
+
+async def test_an_empty_mention_offers_everything_that_can_be_asked_for(desk: Desk) -> None:
+    await desk.slack.message("U0BOB", "C0CREDIT", "<@U0SAYSO> ")
+
+    async def offered() -> str:
+        await desk.post_all()
+        ours = [one for one in desk.slack.messages("C0CREDIT") if one["user"] == "U0SAYSO"]
+        return str(ours[0]["blocks"]) if ours else ""
+
+    shown = await until("the offer", offered)
+    for spec in desk.settings.configuration.graphs.values():
+        assert str(spec.shortcut) in shown
+    assert await threads.list_(desk.database) == []

@@ -6,11 +6,13 @@ import asyncio
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
 from graphs import mailbox, threads
 from tests.bot.conftest import Desk, until
+from tests.bot.test_web import FORM, post, signed
 
 CONFIG = """
 [operators]
@@ -128,6 +130,31 @@ async def told(desk: Desk, user: str, *texts: str) -> None:
     await until(f"{user} to be told {texts}", there)
 
 
+def typed(view: dict[str, Any], values: dict[str, str]) -> dict[str, Any]:
+    """The state of a view with these values in its inputs, by block id."""
+    made: dict[str, Any] = {}
+    for block in view["blocks"]:
+        if block["type"] == "input" and (given := values.get(block["block_id"])) is not None:
+            element = block["element"]
+            state: dict[str, Any] = {"type": element["type"], "value": given}
+            if options := element.get("options"):
+                state = {"type": element["type"], "selected_option": options[0]}
+            made[block["block_id"]] = {"value": state}
+    return made
+
+
+async def submission(desk: Desk, user: str, view: dict[str, Any]) -> tuple[int, str]:
+    """Submit a window that the local Slack does not know; what it was answered."""
+    payload = {
+        "type": "view_submission",
+        "team": {"id": "T0SAYSO"},
+        "user": {"id": user, "team_id": "T0SAYSO"},
+        "view": view,
+    }
+    body = urlencode({"payload": json.dumps(payload)}).encode()
+    return await post(desk, body, signed(body) | {"Content-Type": FORM})
+
+
 async def refused(desk: Desk) -> list[tuple[str, str]]:
     return [(one["actor"], one["why"]) for one in await desk.audit("start.refused")]
 
@@ -201,6 +228,10 @@ async def test_two_submissions_of_one_window_and_two_windows_of_one_draft_start_
     )
     assert {one["response_action"] for one in answers if isinstance(one, dict)} == {None}
     assert len(await started(desk)) == 1
+    # Another window of the same draft, as on a second device: it is told, nothing more starts.
+    other = {**first, "id": "V0OTHER", "state": {"values": typed(first, values)}}
+    status, body = await submission(desk, "U0BOB", other)
+    assert (status, "sent already" in body) == (200, True)
     # The button was pressed before the message was brought up to date.
     ours = [one for one in desk.slack.messages("C0REFUNDS") if one["user"] == "U0SAYSO"]
     await desk.slack.click("U0BOB", channel="C0REFUNDS", ts=ours[0]["ts"], action_id="start:refund")
