@@ -41,7 +41,7 @@ async def transfer(url: str, *, key: str, amount: int, to: str, memo: str, curre
     """
     if not url:
         raise BankError(
-            "No bank is set up for loans. Set bank_url under [graphs.loan] config.", permanent=True
+            "No bank is set up. Set bank_url in the config of this graph's entry.", permanent=True
         )
     body: dict[str, Any] = {"amount": amount, "to": to, "memo": memo}
     if currency:

@@ -85,12 +85,15 @@ async def test_what_either_wants_goes_into_the_next_draft_and_is_shown(here: Hou
             "It was too loud, so it begins in another way."
         )
         assert seen["Round"] == "2 of 3"
+        await here.vote(words.id, {**FITS, "addition": "Come and see!"})
+        await here.vote(facts.id, content.ALL_TRUE)
+        facts, words = await asked(here, thread_id)
         await here.vote(words.id, FITS)
         await here.vote(facts.id, content.ALL_TRUE)
         thread = await here.until(thread_id, "done")
     assert thread.outcome == (
-        "Published in round 2: “This is about the new opening hours. On Sundays we are closed. "
-        "Some of this may still change. Thank you for being with us.”"
+        "Published in round 3: “This is about the new opening hours. On Sundays we are closed. "
+        "Some of this may still change. Come and see! Thank you for being with us.”"
     )
 
 
