@@ -364,6 +364,7 @@ def poster_of(
         draw=draw,
         members=known.members,
         in_channel=known.in_channel,
+        zone=known.zone,
         tell_operators=Wishes(policy.operators).tell_operators,
         posted=posted,
         pace=Pace(hold_off_seconds=settings.environment.hold_off_seconds),

@@ -96,6 +96,12 @@ class People:
             return None
         return frozenset(row[0]["members"])
 
+    async def zone(self, user: str) -> str | None:
+        """The time zone that the person chose in Slack; None where that cannot be found out."""
+        await self.person(user)
+        found: str | None = await self._database.fetchval(SQL.zone, self.team, user)
+        return found
+
     async def in_channel(self, channel: str) -> frozenset[str] | None:
         """Who reads the channel now; None where that cannot be found out."""
         if self._slack is None:

@@ -5,6 +5,12 @@ select team, id, name, home_team, is_guest, is_stranger, is_bot, deleted,
 from sayso.people
 where team = $1 and id = $2;
 
+-- name: zone
+-- The time zone of one person.
+select tz
+from sayso.people
+where team = $1 and id = $2;
+
 -- name: names
 -- The names of some people.
 select id, name

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, time
 from typing import Final
 
 from bot import conversations, posts
 from bot.posts import Post
 from bot.slack import Slack
 from checkpoints.database import Database
+from graphs.calendars import Hours, zone_of
 
 Members = Callable[[str], Awaitable[frozenset[str] | None]]
+Zone = Callable[[str], Awaitable[str | None]]
 
 # No conversation to post into yet.
 LATER: Final = "later"
+AWAKE: Final = (time(8), time(20))
 _MEMBERS_AGAIN_SECONDS: Final = 30.0
 
 
@@ -27,6 +31,7 @@ class Places:
         *,
         members: Members,
         in_channel: Members,
+        zone: Zone,
         call_seconds: float,
         again_seconds: float,
     ) -> None:
@@ -34,6 +39,7 @@ class Places:
         self._slack = slack
         self._members = members
         self._in_channel = in_channel
+        self._zone = zone
         self._call_seconds = call_seconds
         self._again_seconds = again_seconds
 
@@ -83,6 +89,23 @@ class Places:
                     body=post.body,
                 )
             await posts.showed(connection, post, None, None, None)
+
+    async def asleep(self, post: Post) -> bool:
+        """Whether it is night where the person is; a reminder comes in the morning then."""
+        if post.kind not in (posts.REMINDER, posts.ESCALATION) or post.tried_at is not None:
+            return False
+        zone = await self._zone(post.place)
+        if zone is None:
+            return False
+        try:
+            day = Hours(zone_of(zone), frozenset(range(7)), *AWAKE)
+        except ValueError:  # a zone that this machine does not know
+            return False
+        now = datetime.now(UTC)
+        wait = (day.next_open(now) - now).total_seconds()
+        if wait > 0:
+            await posts.later(self._database, post, "night there", wait)
+        return wait > 0
 
     async def stands_elsewhere(self, post: Post) -> bool:
         """Whether the person reads the same in a channel, or it cannot be told yet."""

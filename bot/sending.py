@@ -17,7 +17,7 @@ from bot.copies import Copies
 from bot.errors import Outcome, SlackFailed
 from bot.filing import Filing, Write
 from bot.pictures import Draw, Pictures
-from bot.places import LATER, Members, Places
+from bot.places import LATER, Members, Places, Zone
 from bot.posts import Post
 from bot.records import Render
 from bot.slack import Slack
@@ -72,6 +72,7 @@ class Sender:
         draw: Draw,
         members: Members,
         in_channel: Members,
+        zone: Zone,
         tell_operators: TellOperators,
         posted: Posted | None = None,
         pace: Pace | None = None,
@@ -89,6 +90,7 @@ class Sender:
             slack,
             members=members,
             in_channel=in_channel,
+            zone=zone,
             call_seconds=self.pace.call_seconds,
             again_seconds=self.pace.hold_off_seconds,
         )
@@ -112,7 +114,7 @@ class Sender:
             if post.place.startswith("S"):
                 await self._places.spread(post)
                 return False
-            if await self._places.stands_elsewhere(post):
+            if await self._places.stands_elsewhere(post) or await self._places.asleep(post):
                 return False
             if post.kind == posts.FILE:
                 return await self._filing.send(post, begun)

@@ -187,6 +187,7 @@ async def desk(database_url: str, tmp_path: Path, config: Path) -> AsyncIterator
                 draw=drawings,
                 members=known.members,
                 in_channel=known.in_channel,
+                zone=known.zone,
                 tell_operators=Wishes(policy.operators).tell_operators,
                 pace=Pace(claim_seconds=5, call_seconds=1, hold_off_seconds=0.1, post_seconds=0.0),
             )

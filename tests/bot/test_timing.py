@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -83,6 +83,12 @@ async def test_where_it_stays_open_the_card_is_overdue_and_oscar_is_told(desk: D
     assert desk.slack.messages("C0OPS")
 
 
+def where_it_is(hour: int) -> str:
+    """A zone in which the clock shows this hour now."""
+    offset = (hour - datetime.now(UTC).hour + 11) % 24 - 11
+    return f"Etc/GMT{-offset:+d}" if offset else "UTC"
+
+
 async def test_who_has_not_voted_is_reminded_and_the_heads_get_it_too(desk: Desk) -> None:
     rule = Rule(
         channel="C0CREDIT",
@@ -97,6 +103,8 @@ async def test_who_has_not_voted_is_reminded_and_the_heads_get_it_too(desk: Desk
         review = await reviews.get(connection, review_id)
         await deadlines.begin(connection, review)
     await desk.post_all()
+    await desk.slack.act("person", user="U0DANA", tz=where_it_is(12))
+    await desk.slack.act("person", user="U0ERIN", tz=where_it_is(2))
     async with desk.database.transaction() as connection:
         await votes.vote(
             connection, review_id=review_id, answer={"decision": "approve"},
@@ -117,7 +125,14 @@ async def test_who_has_not_voted_is_reminded_and_the_heads_get_it_too(desk: Desk
         ]
 
     assert told("U0ALICE") == []
-    (dana,), (erin,) = told("U0DANA"), told("U0ERIN")
+    (dana,) = told("U0DANA")
+    # It is night where Erin is; she gets it in the morning.
+    assert told("U0ERIN") == []
+    await desk.slack.act("person", user="U0ERIN", tz=where_it_is(12))
+    await desk.database.execute("update sayso.people set fetched_at = '1970-01-01'")
+    await desk.database.execute("update sayso.posts set due_at = now() where due_at > now()")
+    await desk.post_all()
+    (erin,) = told("U0ERIN")
     assert "still needs you" in dana
     assert "1 of 2 approvals" in dana
     assert "the loan is declined." in dana
