@@ -330,6 +330,8 @@ def new_card(change: Change | None, title: str) -> Button | None:
 
 def _why_held(view: CardView) -> list[Sentence]:
     made = [why_held(view)]
+    if view.hold and view.hold.changed:
+        made.append(say("held.what", changed=excerpt(view.hold.changed, 300)))
     if view.hold and view.hold.told:
         at = moment(view, view.hold.at, "at")
         made.append(say("held.told", who=Many(view.hold.told), at=at))

@@ -265,11 +265,9 @@ class Renderings:
         )
 
     async def _hold(self, connection: Connection, thread: Thread) -> views.Hold:
-        return views.Hold(
-            told=await self.operators(connection),
-            at=thread.changed_at,
-            reason=thread.mark_reason or "",
-        )
+        reason, changed = rows.why_held(thread.mark_reason or "")
+        told = await self.operators(connection)
+        return views.Hold(told, thread.changed_at, reason, changed)
 
     async def operators(self, connection: Connection) -> tuple[views.Person, ...]:
         """The people who are told when something needs a hand."""

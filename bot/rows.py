@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -184,6 +185,20 @@ def warning(review: Review, thread: Thread) -> str:
     return phrase("warning.rewound", done=said) if said else phrase("warning.rewound.plain")
 
 
+def why_held(reason: str) -> tuple[str, str]:
+    """Why a thread is held in words for everybody, and what changed in its code.
+
+    The reason as it is kept is for those who run this: it names commands, types, checkpoints. Both
+    are "" where the code changed and nothing more can be said.
+    """
+    told = reason.partition("`sayso ")[0]
+    changed = [one for one in _SENTENCES.split(told) if one.startswith("The step ")]
+    if changed:
+        return "", " ".join(changed).strip()
+    technical = "`" in told or _TECHNICAL.search(told) is not None
+    return (phrase("held.mend") if technical else told.strip()), ""
+
+
 def was_decided(review: Review, by: datetime) -> bool:
     """Whether it was decided by that time."""
     return review.status == "decided" and any(
@@ -199,7 +214,7 @@ def let_go_on(review: Review) -> bool:
 
 def offers(stands: views.Status, review: Review, thread: Thread) -> frozenset[str]:
     """The verbs of the card beyond its choices."""
-    found = {"details"}
+    found = {"details", "history"}
     if thread.customer_id is not None:
         found.add("known")
     if stands in {views.Status.STOPPED, views.Status.RETRYING}:
@@ -283,6 +298,8 @@ def _field(key: str) -> str:
     return words[:1].lower() + words[1:]
 
 
+_SENTENCES = re.compile(r"(?<=\.)\s+")
+_TECHNICAL = re.compile(r"\b(threads?|checkpoints?|nodes?|types?|stored|states?)\b", re.IGNORECASE)
 _VERBS = {
     "approved": "approve",
     "edited": "edit",

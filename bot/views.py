@@ -138,6 +138,7 @@ class Hold:
     told: tuple[Person, ...]
     at: datetime
     reason: str = ""  # a whole sentence; without it: the process was changed while this was waiting
+    changed: str = ""  # what changed in it, in whole sentences
 
 
 @dataclass(frozen=True)

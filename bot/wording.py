@@ -209,6 +209,8 @@ ENGLISH: dict[str, Entry] = {
     "held.changed": (
         "{process} was changed while this was waiting, so an answer might now reach the wrong step."
     ),
+    "held.what": "This changed: {changed}",
+    "held.mend": "Something has to be mended first before this can go on.",
     "held.told": "Nothing is lost. {who}, who runs this, was told {at}.",
     "held.lost_nothing": "Nothing is lost.",
     "held.back": "The card comes back here once that is settled.",

@@ -245,7 +245,9 @@ CARDS: dict[str, CardView] = {
     "refund-held": replace(
         of(BOTH, APPROVED),
         status=Status.HELD,
-        hold=Hold((OSCAR,), at(30, "15:00"), "The step “Tools” is not there any more."),
+        hold=Hold(
+            (OSCAR,), at(30, "15:00"), changed="The step tools asks something else before this."
+        ),
     ),
     "refund-replaced": replace(
         of(BOTH),

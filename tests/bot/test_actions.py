@@ -448,3 +448,32 @@ async def test_what_was_done_before_a_rewind_is_said_and_asked_about_again(desk:
     shown = await card(desk)
     assert "done already, before it is asked here again: 4,000 refunded" in shown
     assert shown.count("'confirm': {'title'") == 3
+
+
+@pytest.mark.parametrize(
+    ("reason", "says", "not_said"),
+    [
+        (
+            "The step tools reads amount, which was int and is str. `sayso threads retry X` lets "
+            "the thread go on.",
+            "This changed: The step tools reads amount, which was int and is str.",
+            "sayso threads",
+        ),
+        ("Checkpoint 1 of thread 2 has lost the values of x.", "has to be mended", "Checkpoint"),
+    ],
+)
+async def test_a_held_card_says_what_changed_and_not_what_is_for_those_who_run_it(
+    desk: Desk, reason: str, says: str, not_said: str
+) -> None:
+    review_id = await ask(desk, BOTH)
+    thread_id = (await reviews.get(desk.database, review_id)).thread_id
+    await desk.database.execute(
+        "update sayso.threads set mark = 'held', mark_reason = $2 where id = $1", thread_id, reason
+    )
+    async with desk.database.transaction() as connection:
+        wishes = Wishes(desk.settings.configuration.operators)
+        await wishes(connection, "card", str(review_id))
+    shown = await card(desk)
+    assert "On hold." in shown
+    assert says in shown
+    assert not_said not in shown
