@@ -129,6 +129,12 @@ def decision(
     )
 
 
+def details(view: CardView) -> Button:
+    """Everything about the request, on request."""
+    of = phrase("label.details", title=view.shown.title)
+    return button("details", phrase("button.details"), view.ref, of=of)
+
+
 def several_rules(view: CardView) -> bool:
     """Whether not everybody who may decide one action may decide each."""
     return len({action.decides for action in view.actions}) > 1

@@ -37,6 +37,14 @@ class Room:
     rows: int = 6  # further ones, on a line each
 
 
+def footer(view: CardView) -> list[Sentence]:
+    """The number people say aloud, and the version of what is shown."""
+    made = [say("footer.request", id=str(view.number or view.review_id))]
+    if view.version:
+        made.append(say("footer.version", version=view.version[:6]))
+    return made
+
+
 def who_decides(decides: Decides) -> Sentence:
     """How many, of which group or people, because of what; one sentence."""
     who: Sentence

@@ -11,7 +11,7 @@ from typing import Any
 
 from bot import limits
 from bot.blocks import Blocks, line, lines, quote
-from bot.cards import new_card
+from bot.closures import new_card
 from bot.inline import Inline, Moment, Styled, clause, names, said
 from bot.standing import CONDITIONS, approvals, conditions
 from bot.values import excerpt, letters, shorten

@@ -15,7 +15,7 @@ from slackblocks import Element
 
 from bot import lapses, modals
 from bot.blocks import Blocks, Payload, button
-from bot.cards import new_card
+from bot.closures import new_card
 from bot.inline import Form, Many, Moment, notification, said
 from bot.values import letters
 from bot.views import Decides, Person, Ref, Refusal, Refused, UserGroup

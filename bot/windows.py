@@ -11,8 +11,8 @@ from typing import Any
 
 from bot import actions, forms, limits, modals
 from bot.blocks import Blocks, line, lines, quote
-from bot.cards import consequences, footer, render
-from bot.facts import Room
+from bot.cards import consequences, render
+from bot.facts import Room, footer
 from bot.inline import Inline, Styled
 from bot.modals import INPUTS, View
 from bot.standing import standing
