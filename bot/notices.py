@@ -8,10 +8,11 @@ from __future__ import annotations
 from slackblocks import Element, RichTextObject
 
 from bot.blocks import Blocks, Payload, bullets, button, line, quote
+from bot.endings import stopped_as
 from bot.inline import Inline, Many, Moment, Styled, clause, names, notification, said
+from bot.judgements import APPROVING
 from bot.progress import progress
 from bot.refusals import refused, refused_view
-from bot.standing import APPROVING, stopped_as
 from bot.values import excerpt, letters, passage
 from bot.views import AskView, KeptView, NoticeView, OutcomeView, Vote
 from bot.wording import Sentence, first_of, has, phrase, say
@@ -39,7 +40,7 @@ MARKS = {
     "stopped": "warning",
     "held": "double_vertical_bar",
 }
-NOTICE_MARKS = {"held": "double_vertical_bar"}
+NOTICE_MARKS = {"held": "double_vertical_bar", "overdue": "alarm_clock", "head": "lock"}
 LISTED = 10
 PROBLEMS = 20
 

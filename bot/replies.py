@@ -11,13 +11,16 @@ from bot.posts import Post
 from bot.wishes import outcome_subject
 from bot.wording import phrase
 from checkpoints.database import Connection
-from graphs import reviews, threads
+from graphs import audit, reviews, threads
 from graphs.actions import arguments_of
 from graphs.templates import name_in_words
 from graphs.threads import Status, Thread
 
 if TYPE_CHECKING:
     from bot.renderings import Renderings
+
+
+RULE_FAILED = "rule.failed"
 
 
 class Replies:
@@ -250,18 +253,24 @@ class Replies:
         body = post.body or {}
         if what == "thread":
             return await self._notice_of_thread(connection, about, row=post.wanted)
-        if what == "review":
+        if what in ("review", "overdue"):
             review = await reviews.get(connection, int(about))
             thread = await threads.get(connection, review.thread_id)
             title = await of.title(connection, thread, review)
+            late = what == "overdue"
+            told = [] if late else await audit.of_review(connection, review.id)
+            why = [str(one.detail.get("why", [""])[0]) for one in told if one.what == RULE_FAILED]
             return views.NoticeView(
-                what="nobody_may",
+                what="overdue" if late else "nobody_may",
                 requests=((thread.number, title),),
                 words=rows.words(of.spec(review.graph), review.graph),
-                command="sayso check",
+                detail=next(iter(why), ""),
+                command=f"sayso policy explain --review {review.id}" if late else "sayso check",
                 row=post.wanted,
                 threads=(thread.id,),
             )
+        if what == "head":
+            return views.NoticeView(what="head", detail=about, row=post.wanted)
         detail = (
             f"{body.get('kind', 'message')} in {body.get('place', '')}: {body.get('error', '')}"
         )

@@ -1003,6 +1003,15 @@ ENGLISH: dict[str, Entry] = {
     },
     "notice.nobody_may.why": "No rule matches, so the request waits and nobody can answer it.",
     "notice.nobody_may.do": "It shows which rule is missing.",
+    "notice.overdue": "*A request waited longer than its rule allows.*",
+    "notice.overdue.why": "The rule leaves it open, so it waits until somebody decides.",
+    "notice.overdue.do": "It shows who was asked and who has said something.",
+    "notice.head": "*The record was sealed up to here.*",
+    "notice.head.why": (
+        "Keep this line where nobody who runs the database can change it. "
+        "With it, anybody can check that no entry was changed."
+    ),
+    "notice.head.do": "",
     "notice.parked": {
         "1": "*1 request was set aside.*",
         "other": "*{count} requests were set aside.*",

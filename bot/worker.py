@@ -37,6 +37,8 @@ LOOK_FOR_TEAM_SECONDS: Final = 5.0
 MAX_LINES: Final = 50  # of what a deploy means for threads, in the log
 SEAL_SECONDS: Final = 1.0
 TICK_SECONDS: Final = 1.0
+TICK_HEAD_SECONDS: Final = 600.0
+TELL_HEAD_SECONDS: Final = 24 * 3600.0
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,15 @@ class Worker:
         """What this worker does by the clock, each with its seconds."""
         specs = {name: loaded.spec for name, loaded in serving.loaded.items()}
         wish = Wishes(self._settings.configuration.operators)
+
+        async def tell_head() -> None:
+            async with self._database.transaction() as connection:
+                head = await sealing.claim_telling(connection, TELL_HEAD_SECONDS)
+                if head is not None:
+                    await wish.tell_operators(connection, f"head:{head}")
+
         return {
+            "head": (TICK_HEAD_SECONDS, tell_head),
             "seal": (SEAL_SECONDS, lambda: sealing.seal_all(self._database)),
             "deadlines": (TICK_SECONDS, lambda: deadlines.tick(self._database, specs, wish)),
         }

@@ -249,7 +249,7 @@ async def _run_out(
         },
     )  # fmt: skip
     if done.holds:
-        await wish(connection, ports.NOTICE, f"review:{review.id}")
+        await wish(connection, ports.NOTICE, f"overdue:{review.id}")
     else:
         await _expire(connection, review, mine, done, woken=woken, now=now)
 

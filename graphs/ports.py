@@ -21,7 +21,7 @@ OUTCOME: Final = "outcome"  # id: a thread that ended: done, failed, cancelled
 LAPSED: Final = "lapsed"  # id: "REVIEW.ITEM.REVISION.VOTER", a vote that an edit took away
 REMINDER: Final = "reminder"  # id: "REVIEW.ITEM.TURN", for those who have not voted
 ESCALATION: Final = "escalation"  # id: "REVIEW.ITEM", for those who may decide from now on
-NOTICE: Final = "notice"  # id: "thread:ID" or "review:ID" that needs an operator's hand
+NOTICE: Final = "notice"  # id: what operators have to know, "thread:ID", "review:ID", "overdue:ID"
 
 Wish: TypeAlias = Callable[[Connection, str, str], Awaitable[None]]
 """`wish(connection, kind, id)`: this should be shown, or shown anew; part of the transaction."""

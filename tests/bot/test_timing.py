@@ -138,3 +138,15 @@ async def test_who_has_not_voted_is_reminded_and_the_heads_get_it_too(desk: Desk
     assert "the loan is declined." in dana
     assert "now comes to you too" in erin
     assert "Overdue" in await card(desk)
+
+
+async def test_the_head_of_the_record_is_told_to_the_operators(desk: Desk) -> None:
+    head = "12:" + "ab" * 32
+    async with desk.database.transaction() as connection:
+        wishes = Wishes(desk.settings.configuration.operators)
+        await wishes.tell_operators(connection, f"head:{head}")
+    await desk.post_all()
+    (told,) = desk.slack.messages("C0OPS")
+    shown = json.dumps(told["blocks"])
+    assert head in shown
+    assert "The record was sealed up to here." in shown

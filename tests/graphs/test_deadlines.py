@@ -95,7 +95,7 @@ async def test_hold_leaves_it_open_and_tells_the_operators(house: Callable[..., 
     review = await opened(here, "hold")
     assert await tick(here, review, DAY) == 1
     assert (await reviews.get(here.database, review.id)).status == "open"
-    assert ("notice", f"review:{review.id}") in here.wished
+    assert ("notice", f"overdue:{review.id}") in here.wished
     assert isinstance(await here.vote(review.id, APPROVE), votes.Decided)
 
 
