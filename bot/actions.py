@@ -16,7 +16,7 @@ from bot import limits
 from bot.blocks import Blocks, button, confirm, lines, quote
 from bot.facts import Room, template_fact, who_decides
 from bot.inline import Aside, Inline, Many, Moment, Styled, clause, plain, said
-from bot.standing import APPROVING, LETTING, REJECTING
+from bot.judgements import APPROVING, LETTING, REJECTING
 from bot.values import excerpt
 from bot.views import ActionView, CardView, Person
 from bot.wording import Sentence, first_of, phrase, say

@@ -28,12 +28,8 @@ from bot.blocks import (
 from bot.closures import closed
 from bot.facts import Room, asked_by, footer, template_fact, who_decides
 from bot.inline import Inline, Styled, clause, names, said
-from bot.standing import (
-    conditions,
-    is_a_stop,
-    moment,
-    standing,
-)
+from bot.judgements import conditions, is_a_stop, moment
+from bot.standing import standing
 from bot.values import excerpt, letters
 from bot.views import CardView, Decides, Person, Ref, Status, UserGroup, Vote, Words
 from bot.wording import phrase, say

@@ -10,9 +10,11 @@ from slackblocks import Button, Element, RichTextObject
 
 from bot import actions
 from bot.blocks import Blocks, button, confirm, line, lines, quote
+from bot.endings import why_held
 from bot.facts import Room, footer, outcome_facts
 from bot.inline import Many, Styled, names, said
-from bot.standing import conditions, deciding, is_short, kind, moment, standing, why_held
+from bot.judgements import conditions, deciding, is_short, kind, moment
+from bot.standing import standing
 from bot.values import excerpt, letters
 from bot.views import CardView, Change, Status
 from bot.wording import Sentence, phrase, say

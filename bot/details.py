@@ -10,8 +10,9 @@ from bot import limits, verdicts
 from bot.blocks import Blocks, line, lines, quote
 from bot.evidence import LINE, PASSAGE, ROOMS, Room, evidence, values
 from bot.inline import SLOT_LIMIT, Inline, Link, Moment, Styled
+from bot.judgements import approvals, conditions
 from bot.modals import window
-from bot.standing import approvals, conditions, standing
+from bot.standing import standing
 from bot.values import excerpt, passage
 from bot.views import CardView, DetailsView, DocumentLine, Status
 from bot.wording import phrase, say

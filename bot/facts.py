@@ -7,16 +7,7 @@ from typing import Any
 
 from bot.blocks import fact
 from bot.inline import Inline, Many, Moment, Styled, clause
-from bot.standing import (
-    approvals,
-    chosen,
-    conditions,
-    deciding,
-    is_a_stop,
-    kind,
-    moment,
-    people,
-)
+from bot.judgements import approvals, chosen, conditions, deciding, is_a_stop, kind, moment, people
 from bot.values import excerpt, passage
 from bot.views import CardView, Decides, Status, Vote
 from bot.wording import Sentence, phrase, say

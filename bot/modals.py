@@ -13,7 +13,7 @@ from bot import limits
 from bot.blocks import Blocks, line, lines, quote
 from bot.closures import new_card
 from bot.inline import Inline, Moment, Styled, clause, names, said
-from bot.standing import CONDITIONS, approvals, conditions
+from bot.judgements import CONDITIONS, approvals, conditions
 from bot.values import excerpt, letters, shorten
 from bot.views import CardView, Change, Person, Ref, Refusal
 from bot.wording import Sentence, phrase, say

@@ -11,7 +11,7 @@ from slackblocks import Element
 
 from bot.blocks import Blocks, Payload, button, confirm, lines
 from bot.inline import Inline, Many, Moment, Styled, clause, notification, said
-from bot.standing import APPROVING, CONDITIONS
+from bot.judgements import APPROVING, CONDITIONS
 from bot.values import excerpt
 from bot.views import ProgressView, StepLine, UserGroup, Vote, Waiting
 from bot.wording import Sentence, phrase, say

@@ -9,7 +9,8 @@ from slackblocks import Element
 
 from bot.blocks import Blocks, Payload, button
 from bot.inline import Inline, Link, Moment, Styled, clause, notification
-from bot.standing import moment, standing
+from bot.judgements import moment
+from bot.standing import standing
 from bot.values import letters
 from bot.views import ReminderView
 from bot.wording import Sentence, phrase, say

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot import views
-from bot.standing import APPROVING, REJECTING
+from bot.judgements import APPROVING, REJECTING
 from bot.wording import phrase
 from checkpoints.database import Connection
 from graphs import deadlines

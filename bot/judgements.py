@@ -1,0 +1,106 @@
+"""What the votes on a card come to: who approved, with what condition, who decided and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from bot.inline import Form, Moment
+from bot.views import ActionView, CardView, Person, Status, Vote
+
+APPROVING = frozenset({"approve", "approve_with_conditions"})
+REJECTING = frozenset({"reject"})
+CONDITIONS = "approve_with_conditions"
+LETTING = frozenset({"approved", "edited"})
+SHORT = 60  # characters of a result that stands in the status line; a longer one is quoted
+
+
+def approvals(view: CardView) -> tuple[Vote, ...]:
+    """One approving vote a person, in the order they came."""
+    letting = APPROVING
+    if view.actions:
+        letting |= {"edit"}
+    elif is_a_stop(view):
+        letting |= {"continue", "edit"}
+    return once(vote for vote in view.votes if vote.verb in letting)
+
+
+def conditions(view: CardView) -> tuple[Vote, ...]:
+    """The approvals that came with a condition."""
+    return tuple(vote for vote in approvals(view) if (vote.note or "").strip())
+
+
+def deciding(view: CardView) -> tuple[Vote, ...]:
+    """The votes that made the outcome: all approvals, or those that said what was decided."""
+    if view.actions:
+        return once(vote for action in view.actions for vote in _made(action))
+    if kind(view) == "approve":
+        return approvals(view)
+    return tuple(vote for vote in view.votes if vote.verb == view.outcome) or view.votes[-1:]
+
+
+def kind(view: CardView) -> str:
+    """What the outcome is in the catalogue: approve, reject or answer."""
+    if view.actions:
+        outcomes = {action.outcome for action in view.actions}
+        if outcomes & LETTING:
+            return "approve"
+        against = bool(outcomes) and outcomes <= {"rejected", "skipped"} and "rejected" in outcomes
+        return "reject" if against or view.status is Status.REJECTED else "answer"
+    if view.outcome in APPROVING or (is_a_stop(view) and view.outcome in ("continue", "edit")):
+        return "approve"
+    return "reject" if view.outcome in REJECTING or view.status is Status.REJECTED else "answer"
+
+
+def chosen(view: CardView) -> str:
+    """The label of the choice that was decided, empty where the words were free or it is usual."""
+    if kind(view) != "answer" or view.outcome in ("", "answer") or view.actions or is_a_stop(view):
+        return ""
+    labels = [vote.label for vote in view.votes if vote.verb == view.outcome and vote.label]
+    choice = view.shown.choice(view.outcome)
+    return labels[-1] if labels else choice.label if choice else ""
+
+
+def is_a_stop(view: CardView) -> bool:
+    """Whether it is a stop before a step, and no question of a step's own."""
+    return view.shown.choice("continue") is not None and view.shown.choice("stop") is not None
+
+
+def is_short(result: str) -> bool:
+    """Whether a result has room in the status line."""
+    return len(result) <= SHORT and "\n" not in result.strip()
+
+
+def moment(view: CardView, at: datetime, form: Form) -> Moment:
+    """A time of the card: only the time of day where it is the day of the request."""
+    return Moment(at, view.zone, form, near=view.asked_at)
+
+
+def people(votes: tuple[Vote, ...]) -> tuple[Person, ...]:
+    """Who said it."""
+    return tuple(vote.by for vote in votes)
+
+
+def once(votes: Iterable[Vote]) -> tuple[Vote, ...]:
+    """The first vote of each person."""
+    seen: dict[str, Vote] = {}
+    for vote in votes:
+        seen.setdefault(vote.by.id or vote.by.name, vote)
+    return tuple(seen.values())
+
+
+def _made(action: ActionView) -> tuple[Vote, ...]:
+    """The votes that made an action's outcome; none while it is open."""
+    if not action.outcome:
+        return ()
+    verbs = _VERBS.get(action.outcome, frozenset())
+    return tuple(vote for vote in action.votes if vote.verb in verbs) or action.votes[-1:]
+
+
+_VERBS = {
+    "approved": APPROVING | {"edit"},
+    "edited": APPROVING | {"edit"},
+    "rejected": REJECTING,
+    "answered": frozenset({"respond"}),
+    "skipped": frozenset({"ignore"}),
+}
