@@ -73,15 +73,14 @@ class Intervening:
 
     def _may(self, verb: str, review: Review, person: Person) -> Refusal | None:
         """Who asked and who runs it may try again and withdraw; who decides may try again, for the
-        approval stands, and ask again. Nobody takes back what others decided on the own request.
+        approval stands, and ask again as far as they might have decided this request.
         """
         operators = self._house.policy.operators
-        decides = any(may_decide(rule, person, "") is None for rule in review.rules)
         if verb == ASK_AGAIN:
             refusal = may_operate(operators, person)
-            return None if decides and person.id != review.requester else refusal
+            return None if _decides(review, person, review.requester) else refusal
         refusal = may_withdraw(operators, person, review.requester)
-        return None if verb == TRY_AGAIN and decides else refusal
+        return None if verb == TRY_AGAIN and _decides(review, person, "") else refusal
 
     async def _do(
         self, connection: Connection, verb: str, ref: views.Ref, review: Review, person: Person
@@ -116,6 +115,10 @@ _NOT_ALLOWED: Final = {
     ASK_AGAIN: views.Refused.MAY_NOT_ASK_AGAIN,
     WITHDRAW: views.Refused.MAY_NOT_WITHDRAW,
 }
+
+
+def _decides(review: Review, person: Person, requester: str) -> bool:
+    return any(may_decide(rule, person, requester) is None for rule in review.rules)
 
 
 def _why(refusal: Refusal | None, done: interventions.Result | None) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ from graphs.plain import digest
 from graphs.reviews import Asked, RuleFor
 from graphs.specs import People, Rule
 from tests.bot.action_samples import BOTH, EVERY, REFUND, turn
-from tests.bot.conftest import Desk, until
+from tests.bot.conftest import Desk
 from tests.bot.test_clicks import press, told, window
 
 CREDIT = Rule(channel="C0CREDIT", approvers=People(groups=("S0CREDIT",)))
@@ -376,7 +376,18 @@ async def test_the_window_of_an_old_card_gives_the_words_back_and_says_what_chan
     assert answer["response_action"] == "update"
     view = str(await window(desk, "U0DANA", "Not counted", "Too much."))
     assert "from 4,000 to 3,500" in view
-    await until("no vote of hers", lambda: desk.audit("vote.refused"))
+    (entry,) = await desk.audit("vote.refused")
+    assert (entry["actor"], entry["why"]) == ("U0DANA", "Superseded")
+
+
+async def test_a_form_of_before_a_change_is_not_counted_and_not_mended(desk: Desk) -> None:
+    await ask(desk, BOTH, lambda _: TWO, schemas={"issue_refund": AMOUNTS})
+    await press(desk, "U0DANA", "Edit", action_id="edit:0")
+    view = await window(desk, "U0DANA", "Change this action")
+    await edit(desk, "U0ALICE", Amount="3500")
+    answer = await desk.slack.submit("U0DANA", {inputs(view)["Order"]: "nothing that fits"})
+    assert answer["response_action"] == "update"
+    assert "nothing that fits" in str(await window(desk, "U0DANA", "Not counted"))
 
 
 async def test_when_one_question_is_decided_the_others_say_how_many_are_open(desk: Desk) -> None:
@@ -398,9 +409,9 @@ FAILED = """update sayso.threads set mark = 'failed', error = jsonb_build_object
   'type', 'KeyError', 'message', 'rate', 'attempt', 1, 'attempts', 1, 'at', now()) where id = $1"""
 
 
-async def failed(desk: Desk, node: str) -> int:
+async def failed(desk: Desk, node: str, requester: str = "U0BOB") -> int:
     """A question that was decided, and whose thread failed in that step afterwards."""
-    review_id = await ask(desk, BOTH)
+    review_id = await ask(desk, BOTH, thread_id=await desk.thread(requester))
     await press(desk, "U0ALICE", "Approve both")
     review = await reviews.get(desk.database, review_id)
     await desk.database.execute("update sayso.mailbox set consumed_at = now()")
@@ -427,6 +438,16 @@ async def test_where_the_asking_step_failed_its_answer_can_be_dropped_by_who_dec
     waiting = await mailbox.waiting(desk.database, review.thread_id)
     assert [row.kind for row in waiting] == ["retry"]
     assert [entry["actor"] for entry in await desk.audit("thread.asked_again")] == ["U0DANA"]
+
+
+async def test_who_may_not_decide_the_own_request_may_not_drop_what_others_decided(
+    desk: Desk,
+) -> None:
+    await failed(desk, "tools", "U0DANA")
+    await card(desk)
+    await press(desk, "U0DANA", "Ask again")
+    assert "cannot let this" in await told(desk, "U0DANA")
+    assert await desk.audit("thread.asked_again") == []
 
 
 async def test_where_another_step_failed_there_is_no_asking_again(desk: Desk) -> None:
