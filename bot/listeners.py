@@ -27,7 +27,7 @@ from bot.wording import phrase
 from bot.writing import message_of
 from checkpoints.database import Connection
 from checkpoints.failpoints import reached
-from graphs import audit, threads
+from graphs import audit, saying, threads
 from graphs.policy import Person, Reason
 from graphs.threads import Message
 
@@ -199,7 +199,7 @@ class Listeners:
                 await self._not_theirs(connection, event, thread_id)
                 return
             entrance = house.entrance(thread.graph)
-            said = await threads.say(
+            said = await saying.say(
                 connection,
                 thread_id,
                 message_of(event, house.workspace.bot_user),

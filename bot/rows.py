@@ -10,7 +10,7 @@ from typing import Any
 
 from bot import views
 from bot.wording import first_of, phrase
-from graphs import audit, reviews, threads
+from graphs import audit, reviews, saying
 from graphs.actions import same
 from graphs.questions import asker
 from graphs.reviews import Item, Review
@@ -313,5 +313,5 @@ _BECAUSE = {
     reviews.CHANGED: "closed.changed",
     "the answer did not fit": "closed.answer",
     "the request moved on": "closed.moved_on",
-    threads.NEW_MESSAGE: "closed.message",
+    saying.NEW_MESSAGE: "closed.message",
 }

@@ -12,7 +12,7 @@ import pytest
 
 from checkpoints.database import Connection, Database
 from checkpoints.postgres import PostgresSaver
-from graphs import reviews, threads, votes
+from graphs import reviews, saying, threads, votes
 from graphs.plain import digest
 from graphs.policy import Person, Policy
 from graphs.registry import Graph, LoadedGraph, Registry, default_intake
@@ -95,10 +95,10 @@ class House:
                 **given,
             )
 
-    async def say(self, thread_id: str, text: str, by: str = "U0BOB", **given: Any) -> threads.Said:
+    async def say(self, thread_id: str, text: str, by: str = "U0BOB", **given: Any) -> saying.Said:
         async with self.database.transaction() as connection:
             message = threads.Message(text, by, given.pop("files", ()))
-            return await threads.say(connection, thread_id, message, wish=self.wish, **given)
+            return await saying.say(connection, thread_id, message, wish=self.wish, **given)
 
     async def asked(
         self,

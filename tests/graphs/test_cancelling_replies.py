@@ -11,7 +11,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import interrupt
 
 from checkpoints import leases
-from graphs import audit, mailbox, reviews, settling, threads, votes
+from graphs import audit, mailbox, reviews, saying, settling, threads, votes
 from graphs.feeding import Plan
 from graphs.plays import Played
 from graphs.threads import Message
@@ -76,7 +76,7 @@ async def test_a_reply_takes_the_open_question_back_and_goes_in_its_stead(
         await here.until(thread_id, "done")
     assert (await here.values(thread_id))["log"] == ["this instead: yes"]
     gone = await reviews.get(here.database, first.id)
-    assert (gone.status, gone.closed_because) == ("withdrawn", threads.NEW_MESSAGE)
+    assert (gone.status, gone.closed_because) == ("withdrawn", saying.NEW_MESSAGE)
     entries = await audit.of_thread(here.database, thread_id)
     assert [entry.detail["withdrew"] for entry in entries if entry.what == "thread.said"] == [
         [first.id]
@@ -152,7 +152,7 @@ async def test_of_a_decision_and_a_reply_at_the_same_moment_one_is_first_and_bot
             if number % 2:
                 calls.reverse()
             results = await asyncio.gather(*calls)
-            said, voted = sorted(results, key=lambda each: not isinstance(each, threads.Said))
+            said, voted = sorted(results, key=lambda each: not isinstance(each, saying.Said))
             kinds.add(said.kind)
             await here.until(thread_id, "paused")  # the message has become a turn that asks
             (now,) = await here.open_reviews(thread_id)
