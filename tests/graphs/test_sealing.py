@@ -166,7 +166,7 @@ async def test_seals_are_never_changed(database: Database) -> None:
         "delete from sayso.audit_seals",
         "truncate sayso.audit_seals",
     ):
-        with pytest.raises(Exception, match="RestrictViolation|permission denied"):
+        with pytest.raises(Exception, match=r"RestrictViolation|permission denied"):
             await database.execute(wrong)
 
 
