@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from bot import app
+from bot.pictures import drawer
 from graphs import audit, reviews, steps
+from graphs.registry import Registry
 from graphs.steps import Told
 from tests.bot.conftest import Desk, until
 from tests.bot.test_uploads import PNG, look, press, window
@@ -129,3 +132,20 @@ async def test_the_history_says_who_did_what_and_is_turned_page_by_page(desk: De
     assert oldest["id"] == newest["id"]
     assert " asked" in json.dumps(oldest["blocks"])
     assert len(await desk.audit("look.taken")) == 3
+
+
+async def test_a_worker_draws_the_path_of_a_graph_that_it_has_loaded(desk: Desk) -> None:
+    thread_id = await desk.thread()
+    async with desk.database.transaction() as connection:
+        told = [
+            Told("1", "read_request", "done"),
+            Told("2", "read_documents", "done"),
+            Told("3", "human_review", "waiting"),
+        ]
+        await steps.tell(connection, thread_id, told)
+    registry = app.registry_of(desk.settings)
+    picture = await drawer(desk.database, registry)(thread_id)
+    assert picture is not None
+    assert picture.startswith(PNG[:8])
+    without = Registry(registry.specs)
+    assert await drawer(desk.database, without)(thread_id) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -149,3 +150,34 @@ async def test_closing_the_upper_modal_shows_the_lower_one(place: Place, modal: 
     await expect(lower).to_be_visible()
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+async def test_a_picture_that_slack_has_is_drawn_in_a_modal(place: Place) -> None:
+    png = base64.b64decode(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+    )
+    there = await place.api("files.getUploadURLExternal", filename="path.png", length=len(png))
+    async with place.session.post(there["upload_url"], data=png) as response:
+        assert response.status == 200
+    await place.api("files.completeUploadExternal", files=[{"id": there["file_id"]}])
+    place.opens(
+        {
+            "type": "modal",
+            "callback_id": "details",
+            "title": {"type": "plain_text", "text": "Details"},
+            "blocks": [
+                {
+                    "type": "image",
+                    "block_id": "path",
+                    "slack_file": {"id": there["file_id"]},
+                    "alt_text": "The path so far",
+                }
+            ],
+        }
+    )
+    await place.post_card()
+    page = await place.open("U0ALICE", "C0CREDIT")
+    await page.get_by_role("button", name="Reject").click()
+    picture = page.get_by_role("dialog").get_by_role("img", name="The path so far")
+    await expect(picture).to_be_visible()
+    assert await picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") == 1
