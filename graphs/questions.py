@@ -8,83 +8,25 @@ its choices with each of them.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from graphs.actions import Action, Asking, asking, reply, same
+from graphs.choices import Choice as Choice
+from graphs.choices import are_options, choices_of, is_text
+from graphs.passages import Group as Group
+from graphs.passages import Line as Line
+from graphs.passages import label_of, quoted, sorted_out
 from graphs.plain import plain as as_json
 from graphs.templates import MISSING, Button, Evidence, Template, at, fill, in_words, name_in_words
 
 JSON: TypeAlias = Any
 
 TITLE_CHARACTERS = 150  # a title is one line; what is longer is quoted below it
-FACTS = 8
-OPTIONS = 100  # what a menu holds; the card has buttons for the first few
 GOES_ON = "If you continue, the next step runs at once."
 TITLED_ACTIONS = 5
-PROSE_CHARACTERS = 300  # from here on a text is quoted, not a fact
-QUOTED_CHARACTERS = 280
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of evidence; `lead` comes first, in italics (the name of a file)."""
-
-    text: str
-    lead: str | None = None
-
-
-@dataclass(frozen=True)
-class Group:
-    """Evidence under one heading that states the finding; without lines the heading says it all."""
-
-    heading: str
-    lines: tuple[Line, ...] = ()
-    kind: Literal["bullets", "quote", "plain"] = "bullets"
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One button: its verb, its label, what it needs, and the exact answer that it stands for.
-
-    Where it needs a note, "{note}" in `reply` is its place; `reads = "json"` takes a note that is
-    JSON as the value it spells. Where it needs a form, `schema` is its JSON Schema (None: made of
-    the values), `initial` what it starts with, and "{values}" in `reply` the place of what was
-    filled in; with `changed_only` that is what differs from `initial`.
-    """
-
-    verb: str
-    label: str
-    style: Literal["", "primary", "danger"] = ""
-    needs: Literal["note", "form"] | None = None
-    note_label: str = ""
-    reply: JSON = "{note}"
-    reads: Literal["text", "json"] = "text"
-    schema: JSON = None
-    initial: JSON = MISSING
-    changed_only: bool = False
-
-    def answer(self, note: str | None = None, values: JSON = MISSING) -> JSON:
-        """The value that the node's `interrupt()` returns, with note or values in their place."""
-        if self.needs is None:
-            return self.reply
-        if self.needs == "form":
-            return _with(self.reply, "{values}", self._changed(values))
-        return _with(self.reply, "{note}", _spelled(note) if self.reads == "json" else note)
-
-    def _changed(self, values: JSON) -> JSON:
-        if not (self.changed_only and isinstance(values, dict) and isinstance(self.initial, dict)):
-            return values
-        before = self.initial
-        return {
-            key: value
-            for key, value in values.items()
-            if key not in before or not same(value, before[key])
-        }
 
 
 @dataclass(frozen=True)
@@ -170,7 +112,7 @@ def shown(
     return Shown(
         title=f"{asker(graph)} needs an answer",
         facts=(("It says only", says),),
-        choices=_choices([], schema, otherwise="Answer"),
+        choices=choices_of([], schema, otherwise="Answer"),
         plain=f"It says only: {says}.",
         asks="answer",
         consequence=_exactly(graph),
@@ -224,9 +166,9 @@ def _of_actions(
 
 def _of_action(asked: Asking, item: int, now: JSON, schema: JSON) -> ShownAction:
     action = asked.actions[item]
-    facts, groups = _sorted_out(now if isinstance(now, dict) else {"value": now})
+    facts, groups = sorted_out(now if isinstance(now, dict) else {"value": now})
     if action.description:
-        groups = (_quoted("What it is for", action.description), *groups)
+        groups = (quoted("What it is for", action.description), *groups)
     return ShownAction(
         item=item,
         title=name_in_words(action.tool) or "Act",
@@ -241,7 +183,7 @@ def _before(asked: JSON, now: JSON) -> tuple[tuple[str, str], ...]:
     if not isinstance(asked, dict) or not isinstance(now, dict):
         return ()
     changed = [key for key in {**asked, **now} if not same(asked.get(key), now.get(key))]
-    return tuple((_label(key), in_words(asked.get(key, MISSING))) for key in changed)
+    return tuple((label_of(key), in_words(asked.get(key, MISSING))) for key in changed)
 
 
 def _of_verb(asked: Asking, action: Action, verb: str, now: JSON, schema: JSON) -> Choice:
@@ -264,7 +206,7 @@ def _of_verb(asked: Asking, action: Action, verb: str, now: JSON, schema: JSON) 
 def _of_a_breakpoint(question: JSON, graph: str, node: str, schema: JSON) -> Shown:
     step = name_in_words(node.rsplit("/", 1)[-1])
     values = question if isinstance(question, dict) else {}
-    facts, groups = _sorted_out(values)
+    facts, groups = sorted_out(values)
     return Shown(
         title=f"{asker(graph)} waits before: {step[:1].lower()}{step[1:]}",
         facts=facts,
@@ -375,7 +317,7 @@ def _of_a_text(text: str, graph: str, schema: JSON) -> Shown:
     return Shown(
         title=title,
         groups=groups,
-        choices=_choices([], schema, otherwise="Answer"),
+        choices=choices_of([], schema, otherwise="Answer"),
         asks="answer",
         consequence=_exactly(graph),
     )
@@ -385,15 +327,15 @@ def _of_a_dictionary(question: dict[str, JSON], graph: str, schema: JSON) -> Sho
     rest = dict(question)
     title = f"{asker(graph)} needs a decision"
     groups: tuple[Group, ...] = ()
-    asked = next((key for key in _TITLES if _is_text(rest.get(key))), None)
+    asked = next((key for key in _TITLES if is_text(rest.get(key))), None)
     if asked is not None:
         title, groups = _titled(rest.pop(asked), graph, "a decision")
-    elif isinstance(schema, dict) and _is_text(schema.get("title")):
+    elif isinstance(schema, dict) and is_text(schema.get("title")):
         title = " ".join(schema["title"].split())[:TITLE_CHARACTERS]
-    offered = next((key for key in _OPTIONS if _are_options(rest.get(key))), None)
+    offered = next((key for key in _OPTIONS if are_options(rest.get(key))), None)
     options = rest.pop(offered) if offered is not None else []
-    facts, more = _sorted_out(rest)
-    choices = _choices(options, schema, otherwise="Something else" if options else "Answer")
+    facts, more = sorted_out(rest)
+    choices = choices_of(options, schema, otherwise="Something else" if options else "Answer")
     return Shown(
         title=title,
         facts=facts,
@@ -415,178 +357,13 @@ def _titled(text: str, graph: str, needs: str) -> tuple[str, tuple[Group, ...]]:
     title = f"{asker(graph)} needs {needs}"
     if not stripped:
         return title, (Group("Its question is empty"),)
-    return title, (_quoted("It asks", stripped),)
-
-
-def _quoted(label: str, text: str) -> Group:
-    if len(text) <= PROSE_CHARACTERS:
-        return Group(label, (Line(text),), "quote")
-    return Group(
-        f"{label}, first {QUOTED_CHARACTERS} of {len(text):,} characters",
-        (Line(text[:QUOTED_CHARACTERS].rstrip() + " …"),),
-        "quote",
-    )
-
-
-def _sorted_out(rest: dict[str, JSON]) -> tuple[tuple[tuple[str, str], ...], tuple[Group, ...]]:
-    """Short values as facts, prose as quotes, and what is deep or too much counted by its name."""
-    facts: list[tuple[str, str]] = []
-    quotes: list[Group] = []
-    deep: list[str] = []
-    for key, value in rest.items():
-        if len(facts) >= FACTS and len(deep) >= _NAMED and _is_short(value):
-            deep.append("")  # it is only counted
-            continue
-        label = _label(key)
-        if isinstance(value, dict | list) and value:
-            deep.append(f"{label[:1].lower()}{label[1:]} ({_size(value)})")
-        elif isinstance(value, str) and len(value) > PROSE_CHARACTERS:
-            quotes.append(_quoted(label, value))
-        elif len(facts) < FACTS:
-            facts.append((label, in_words(value)))
-        else:
-            deep.append(f"{label[:1].lower()}{label[1:]}")
-    if deep:
-        named = ", ".join(deep[:_NAMED])
-        left = len(deep) - _NAMED
-        text = f"{named} and {left:,} more" if left > 0 else named
-        quotes.append(Group("Under Details", (Line(text),), "plain"))
-    return tuple(facts), tuple(quotes)
-
-
-def _is_short(value: JSON) -> bool:
-    return not (isinstance(value, str) and len(value) > PROSE_CHARACTERS)
-
-
-def _label(key: str) -> str:
-    return name_in_words(key)[:_LABEL_CHARACTERS] or "Value"
-
-
-def _children(value: JSON) -> Iterable[JSON]:
-    return value.values() if isinstance(value, dict) else value
-
-
-def _size(value: dict[str, JSON] | list[JSON]) -> str:
-    depth, level = 0, [value]
-    while level and depth < _DEPTH:
-        depth += 1
-        inside = (child for one in level for child in _children(one))
-        # Of very many the first thousand tell how deep it goes.
-        level = list(islice((one for one in inside if isinstance(one, dict | list)), _WIDE))
-    if isinstance(value, list):
-        return f"{len(value):,}"
-    counted = f"{len(value):,} {'value' if len(value) == 1 else 'values'}"
-    return counted if depth == 1 else f"{counted}, {depth} levels deep"
-
-
-def _choices(options: list[JSON], schema: JSON, *, otherwise: str) -> tuple[Choice, ...]:
-    """A button for every option, and one that takes words; a schema that lists its values too."""
-    named = [(_option_label(one), _option_value(one)) for one in options] or _listed(schema)
-    buttons = tuple(
-        Choice(f"option_{number}", label, reply=value)
-        for number, (label, value) in enumerate(named[:OPTIONS], 1)
-    )
-    if _is_form(schema):
-        properties = schema.get("properties")
-        if buttons and (not isinstance(properties, dict) or len(properties) <= 1):
-            return buttons
-        return (*buttons, _form(schema, "" if buttons else "primary"))
-    if isinstance(schema, dict) and schema.get("type") not in (None, "string"):
-        if buttons:
-            return buttons
-        return (Choice("answer", "Answer", "primary", "note", "Your answer", reads="json"),)
-    if buttons and not options and len(named) <= OPTIONS:
-        return buttons
-    return (
-        *buttons,
-        Choice("answer", otherwise, "" if buttons else "primary", "note", "Your answer"),
-    )
-
-
-def _is_form(schema: JSON) -> bool:
-    """Whether an answer has parts, so that a form asks for them."""
-    if not isinstance(schema, dict):
-        return False
-    parts = isinstance(schema.get("properties"), dict) or schema.get("type") in ("object", "array")
-    return parts or any(key in schema for key in ("$ref", "allOf", "anyOf", "oneOf"))
-
-
-def _form(schema: JSON, style: Literal["", "primary"]) -> Choice:
-    return Choice("answer", "Fill in", style, "form", reply="{values}", schema=schema)
-
-
-def _listed(schema: JSON) -> list[tuple[str, JSON]]:
-    """The values that a schema allows, each with its label, where it lists them all."""
-    if not isinstance(schema, dict):
-        return []
-    if schema.get("type") == "boolean":
-        return [("Yes", True), ("No", False)]
-    if isinstance(schema.get("enum"), list):
-        return [(_option_label(one), one) for one in schema["enum"]]
-    properties, required = schema.get("properties"), schema.get("required")
-    if isinstance(properties, dict) and isinstance(required, list) and len(required) == 1:
-        name = required[0]
-        inner = properties.get(name) if isinstance(name, str) else None
-        return [(label, {name: value}) for label, value in _listed(inner)]
-    return []
-
-
-def _option_label(option: JSON) -> str:
-    if isinstance(option, dict):
-        option = next((option[key] for key in _LABELS if _is_text(option.get(key))), "Choose")
-    words = in_words(option)
-    return (words[:1].upper() + words[1:])[:_LABEL_CHARACTERS]
-
-
-def _option_value(option: JSON) -> JSON:
-    if isinstance(option, dict):
-        return next((option[key] for key in ("value", "id", *_LABELS) if key in option), option)
-    return option
-
-
-def _are_options(value: JSON) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(
-            isinstance(one, str | int | float | bool)
-            or (isinstance(one, dict) and any(_is_text(one.get(key)) for key in _LABELS))
-            for one in value
-        )
-    )
-
-
-def _is_text(value: JSON) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+    return title, (quoted("It asks", stripped),)
 
 
 def _exactly(graph: str) -> str:
     return f"Your words go to the {asker(graph).lower()} exactly as you write them."
 
 
-def _with(given: JSON, slot: str, value: JSON) -> JSON:
-    """The reply with the value in its slot."""
-    if isinstance(given, str) and given == slot:
-        return value
-    if isinstance(given, dict):
-        return {key: _with(each, slot, value) for key, each in given.items()}
-    if isinstance(given, list):
-        return [_with(each, slot, value) for each in given]
-    return given
-
-
-def _spelled(note: str | None) -> JSON:
-    try:
-        return json.loads(note or "")
-    except (ValueError, RecursionError):
-        return note
-
-
 _TITLES = ("question", "message", "task", "prompt")
 _OPTIONS = ("options", "actions", "choices")
-_LABELS = ("label", "name", "title")
-_LABEL_CHARACTERS = 75
-_NAMED = 12
-_DEPTH = 20
-_WIDE = 1_000
 _ANSWER = Choice("answer", "Answer", "primary", "note", "Your answer")
