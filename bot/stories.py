@@ -149,6 +149,18 @@ _WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "review.decided": _decided,
     "review.answered": lambda _: "answered by a message",
     "review.set_aside": _because("the answer could not be used"),
+    "review.expired": lambda detail: f"time ran out: {_said(detail.get('then') or '')}",
+    "review.held_open": lambda _: "time ran out, and it stays open",
+    "review.reminded": lambda detail: (
+        "one reminder too many of its day was dropped"
+        if detail.get("dropped")
+        else "who had not decided was reminded"
+    ),
+    "review.escalated": lambda detail: f"may be decided by {_said(detail.get('to') or '')} too",
+    "rule.failed": _because("nobody may decide, its rule could not be told"),
+    "thread.stopped": _because("stopped it"),
+    "thread.asked_again": lambda _: "had the question asked again",
+    "thread.rewound": lambda detail: f"took it back to step {detail.get('step')}",
     "vote.counted": _counted,
     "vote.refused": _refused,
     "look.taken": lambda _: "looked at it",
