@@ -400,10 +400,12 @@ async def a_product(
     database_url: str,
     directory: Path,
     configured: Callable[[LocalSlack], JSON] = loan_alone,
+    **slack_options: Any,
 ) -> AsyncIterator[Product]:
     port = free_port()
+    events_url = f"http://127.0.0.1:{port}/slack/events"
     async with (
-        LocalSlack.start(port=0, events_url=f"http://127.0.0.1:{port}/slack/events") as slack,
+        LocalSlack.start(port=0, events_url=events_url, **slack_options) as slack,
         Database.open(database_url, name="test") as database,
         aiohttp.ClientSession() as http,
     ):
