@@ -20,7 +20,8 @@ from checkpoints.database import Row as DatabaseRow
 from checkpoints.errors import SaysoError
 from checkpoints.leases import Lease
 from checkpoints.text import clean
-from graphs import audit, documents, inputs, mailbox, reviews, settling, threads
+from graphs import audit, deploys, documents, inputs, mailbox, reviews, settling, threads
+from graphs.deploys import Pause
 from graphs.inputs import InputRefused
 from graphs.mailbox import Row
 from graphs.messages import Message
@@ -46,7 +47,8 @@ class IntakeFailed(SaysoError):
 
 @dataclass(frozen=True)
 class Prepared:
-    """What a play needs of the rows; `stopped` are the breakpoints whose review is open."""
+    """What a play needs of the rows; `stopped` are the breakpoints whose review is open, `pauses`
+    the questions at which the thread may rest."""
 
     thread: Thread
     rows: tuple[Row, ...]
@@ -55,6 +57,7 @@ class Prepared:
     turns: Mapping[int, Message]
     decisions: Mapping[str, Any]
     stopped: frozenset[str]
+    pauses: tuple[Pause, ...]
 
 
 async def prepare(
@@ -90,7 +93,8 @@ async def prepare(
         decisions = await _decisions(connection, thread)
         open_stops = await connection.fetch(settling.SQL.open_stops, thread.id)
     stopped = frozenset(row["interrupt_id"] for row in open_stops)
-    return Prepared(thread, rows, stored, values, turns, decisions, stopped)
+    pauses = await deploys.pauses(database, thread.id)
+    return Prepared(thread, rows, stored, values, turns, decisions, stopped, pauses)
 
 
 async def take_in(side: Side, loaded: LoadedGraph, given: Row | Message) -> Taken:

@@ -200,6 +200,7 @@ class Owner:
             turns=prepared.turns,
             decisions=prepared.decisions,
             stopped=prepared.stopped,
+            pauses=prepared.pauses,
             control=run.control,
             tell=lambda told: _safely(engine, telling.hear, told),
             asks_of_state=self._policy.asks_of_state(thread.graph),

@@ -10,22 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphDrained
-from langgraph.types import StateSnapshot
 
-from checkpoints.errors import SaysoError
 from checkpoints.failpoints import reached
 from checkpoints.postgres import PostgresSaver
-from checkpoints.text import clean
-from graphs import contexts, fingerprints, repairs, stops, tools
+from graphs import contexts, deploys, fingerprints, repairs, stops, tools
 from graphs.errors import CodeChanged
-from graphs.feeding import Plan, State, plan, said, values
+from graphs.feeding import Plan, plan, said, values
 from graphs.forks import KIND as REWIND
 from graphs.forks import EditRefused, NotForked, fork
 from graphs.mailbox import Row
 from graphs.plain import plain
-from graphs.registry import Graph
 from graphs.reviews import Asked
 from graphs.running import STRICT_RESUME as STRICT_RESUME
 from graphs.running import MakeSaver as MakeSaver
@@ -33,12 +28,10 @@ from graphs.running import Order as Order
 from graphs.running import Side as Side
 from graphs.running import bound, configured, reading, run
 from graphs.running import open_side as open_side
+from graphs.standings import Standing, StateRefused, look
 from graphs.states import (
-    MAX_ERROR_CHARACTERS,
     Broke,
-    asked_of,
     outcome_of,
-    state_of,
     stored_error,
 )
 from graphs.stops import Misfit, Stop
@@ -101,30 +94,10 @@ async def play(side: Side, order: Order) -> Played:
         rows = tuple(row for row in order.rows if row.id not in gone)
         played = await _Play(side, replace(order, rows=rows)).through()
         return replace(played, plan=replace(played.plan, taken=(*played.plan.taken, *gone)))
-    except _StateRefused as refused:
+    except StateRefused as refused:
         thread = order.thread
         broke = Broke(", ".join(thread.next) or "input", refused.type, refused.message, True)
         return Played(Plan("input"), head=thread.head, next=thread.next, broke=broke)
-
-
-@dataclass(frozen=True)
-class _View:
-    """The state as it stands, and everything that it asks."""
-
-    seen: StateSnapshot
-    stops: tuple[Stop, ...]
-    asked: tuple[Asked, ...]
-
-    @property
-    def state(self) -> State:
-        return state_of(self.seen, self.stops)
-
-    @property
-    def head(self) -> str | None:
-        if not self.seen.created_at:
-            return None
-        found: str | None = self.seen.config.get("configurable", {}).get("checkpoint_id")
-        return found
 
 
 class _Play:
@@ -141,10 +114,13 @@ class _Play:
         found = await self._look()
         before = found.seen.values
         planned = self._plan(found)
-        if self._asks_anew(planned):
-            planned, found, ended = await self._asked_anew(planned, found)
-            if ended is not None:
-                return ended
+        if self._asks_anew(planned, found):
+            if planned.passes:  # the stops were answered; the questions are asked on the way
+                planned = _without_answers(planned)
+            else:
+                planned, found, ended = await self._asked_anew(planned, found)
+                if ended is not None:
+                    return ended
         again = {str(row.interrupt_id): NOT_UNDERSTOOD for row in planned.refused}
         again |= await self._change(planned, found)
         if again:
@@ -167,17 +143,11 @@ class _Play:
         fed_before = before if planned.do == "answers" else None
         return self._rest(planned, found, broke, again=again, drained=drained, before=fed_before)
 
-    async def _look(self) -> _View:
-        seen = await _state(self._graph, self._config)
-        here = await stops.stops_of(self._graph, seen)
-        if not here and not seen.interrupts and seen.next and seen.created_at:
-            hidden = stops.unseen(self._graph, seen)
-            known = {row.interrupt_id for row in self._order.rows} | self._order.stopped
-            here = [hidden] if hidden.id in known else []
-        asked = (*asked_of(seen, self._side.saver.serde), *(stop.asked for stop in here))
-        return _View(seen, tuple(here), asked)
+    async def _look(self) -> Standing:
+        known = {str(row.interrupt_id) for row in self._order.rows} | self._order.stopped
+        return await look(self._graph, self._config, self._side.saver.serde, known)
 
-    def _plan(self, found: _View) -> Plan:
+    def _plan(self, found: Standing) -> Plan:
         hashes = {asked.interrupt_id: asked.hash for asked in found.asked}
         # What was changed for an answer is no longer what the answer was given for.
         hashes = {
@@ -189,26 +159,31 @@ class _Play:
 
     # The code that asked, and the code that is to be answered
 
-    def _asks_anew(self, planned: Plan) -> bool:
+    def _asks_anew(self, planned: Plan, found: Standing) -> bool:
         """Whether the code of now has to ask before an answer is fed to it.
 
         Raises:
             CodeChanged
         """
-        blocking: dict[str, None] = {}
-        anew = False
-        for row in (*planned.answers, *planned.passes):
-            now = fingerprints.changes(row.fingerprint, self._order.loaded, row.node, row.ordinal)
-            blocking |= dict.fromkeys(now.blocking)
-            anew = anew or (now.asks_anew and row in planned.answers)
-        if blocking:
-            raise CodeChanged(tuple(blocking))
-        return anew
+        loaded = self._order.loaded
+        if blocking := deploys.blocking(self._order.pauses, found.head, loaded):
+            raise CodeChanged(blocking)
+        return any(
+            fingerprints.changes(row.fingerprint, loaded, row.node, row.ordinal).asks_anew
+            for row in planned.answers
+        )
 
-    async def _asked_anew(self, planned: Plan, found: _View) -> tuple[Plan, _View, Played | None]:
-        """Run without the answers, so that the code of now asks, and plan again."""
-        if planned.passes:  # a run without input would pass the stops
-            return planned, found, None
+    async def _asked_anew(
+        self, planned: Plan, found: Standing
+    ) -> tuple[Plan, Standing, Played | None]:
+        """Run without the answers, so that the code of now asks, and plan again.
+
+        An answer at which the node failed is in the checkpoint already: it goes, and is fed again
+        only if the very same is asked.
+        """
+        if found.state.failed:
+            meant = frozenset(str(row.interrupt_id) for row in planned.answers)
+            await self._take_back(found, meant=meant, no_other=True)
         asking = Plan("go_on", taken=planned.taken, run_id=planned.run_id)
         drained, broke = await self._run(asking)
         found = await self._look()
@@ -221,7 +196,7 @@ class _Play:
 
     # Static breakpoints
 
-    async def _change(self, planned: Plan, found: _View) -> dict[str, str]:
+    async def _change(self, planned: Plan, found: Standing) -> dict[str, str]:
         """Write what people changed; nothing of it where one value does not fit."""
         misfits: dict[str, str] = {}
         wanted: list[tuple[Stop, stops.Writes]] = []
@@ -247,8 +222,8 @@ class _Play:
     # Answers that a node could not use
 
     async def _repair(
-        self, planned: Plan, found: _View, broke: Broke
-    ) -> tuple[dict[str, str], _View, Broke | None]:
+        self, planned: Plan, found: Standing, broke: Broke
+    ) -> tuple[dict[str, str], Standing, Broke | None]:
         """Take the refused answer back; where there is none it was a failure like any other."""
         stored = broke.rejected == "decisions" or planned.do != "answers"
         asked = await self._take_back(found, stored=stored)
@@ -258,7 +233,7 @@ class _Play:
         again = dict.fromkeys(asked & found.state.pending, broke.message)
         return again, found, stored_error(found.seen)
 
-    async def _ask_again(self, planned: Plan, found: _View) -> Played:
+    async def _ask_again(self, planned: Plan, found: Standing) -> Played:
         """Drop the answer that a person does not want to stand."""
         broke = stored_error(found.seen)
         asked: frozenset[str] = frozenset()
@@ -273,12 +248,19 @@ class _Play:
         return self._rest(planned, found, None, again=dict.fromkeys(asked, problem))
 
     async def _take_back(
-        self, found: _View, *, stored: bool = True, meant: frozenset[str] = frozenset()
+        self,
+        found: Standing,
+        *,
+        stored: bool = True,
+        meant: frozenset[str] = frozenset(),
+        no_other: bool = False,
     ) -> frozenset[str]:
         saver, order = self._graph.checkpointer, self._order
         if not isinstance(saver, PostgresSaver):
             return frozenset()
         failed = await repairs.failed_tasks(saver, order.thread.id, found.seen)
+        if no_other:
+            failed = [each for each in failed if meant & {*each.asked}]
         failed.sort(key=lambda each: bool(meant) and not meant & {*each.asked})
         reached("repair.before")
         asked = await repairs.take_back(saver, order.fence, failed, stored=stored)
@@ -304,7 +286,7 @@ class _Play:
     def _rest(
         self,
         planned: Plan,
-        found: _View,
+        found: Standing,
         broke: Broke | None,
         *,
         again: Mapping[str, str] | None = None,
@@ -337,15 +319,6 @@ class _Play:
         )
 
 
-class _StateRefused(Exception):
-    """The graph's own model of its state does not take what stands in it, now or ever."""
-
-    def __init__(self, error: Exception) -> None:
-        self.type = type(error).__name__
-        self.message = clean(str(error))[:MAX_ERROR_CHARACTERS] or self.type
-        super().__init__(self.message)
-
-
 async def _fork(side: Side, order: Order) -> frozenset[int]:
     """Go back where a rewind waits; returns the rows that went with what ran before."""
     if not any(row.kind == REWIND for row in order.rows):
@@ -353,17 +326,13 @@ async def _fork(side: Side, order: Order) -> frozenset[int]:
     try:
         return await fork(bound(side, order), configured(side, order), order.rows)
     except (EditRefused, NotForked) as error:
-        raise _StateRefused(error) from error
+        raise StateRefused(error) from error
 
 
-async def _state(graph: Graph, config: RunnableConfig) -> StateSnapshot:
-    """The state; LangGraph makes the next nodes' models of it even to show it."""
-    try:
-        return await graph.aget_state(config, subgraphs=True)
-    except SaysoError:
-        raise
-    except Exception as error:
-        raise _StateRefused(error) from error
+def _without_answers(planned: Plan) -> Plan:
+    answers = {row.id for row in planned.answers}
+    fed = tuple(each for each in planned.fed if each not in answers)
+    return replace(planned, do="go_on", answers=(), fed=fed)
 
 
 def _is_for(row: Row, hashes: Mapping[str, str]) -> bool:

@@ -33,6 +33,7 @@ from checkpoints.errors import (
 from checkpoints.postgres import PostgresSaver
 from checkpoints.text import clean
 from graphs import contexts, documents, repairs, routings
+from graphs.deploys import Pause
 from graphs.feeding import Plan, resume_map
 from graphs.mailbox import Row
 from graphs.messages import Message
@@ -88,7 +89,8 @@ class Order:
 
     `values` are the answers by row id, `turns` the messages of say rows with their documents,
     `stopped` the static breakpoints that people are being asked about. `asks_of_state` where a
-    rule's condition may look at the state behind a question.
+    rule's condition may look at the state behind a question. `pauses` are the questions at which
+    the thread may rest, with the graph as it asked them.
     """
 
     thread: Thread
@@ -102,6 +104,7 @@ class Order:
     control: RunControl
     tell: Callable[[Told], None]
     stopped: frozenset[str] = frozenset()
+    pauses: tuple[Pause, ...] = ()
     asks_of_state: bool = False
 
 

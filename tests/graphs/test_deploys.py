@@ -123,6 +123,40 @@ async def test_new_code_that_asks_the_same_gets_the_answer_and_other_words_are_a
     assert (await deployed.values(thread_id))["log"] == ["new no"]
 
 
+async def test_an_answer_at_which_the_old_code_failed_is_not_replayed_to_another_question(
+    house: Callable[..., House],
+) -> None:
+    def fails() -> Any:
+        def asks(state: State) -> State:
+            answer = interrupt("Go on?")
+            raise RuntimeError(answer)
+
+        return asks
+
+    for code, question in ((reworded, "Go on with it?"), (recoded, None)):
+        thread_id, review_id = await paused(house, made(fails()))
+        broken = house(loaded("deployed", made(fails())))
+        async with broken.working():
+            await broken.vote(review_id, "yes")
+            await broken.until(thread_id, "failed")
+        deployed = house(loaded("deployed", made(code())))
+        async with deployed.working():
+            async with deployed.database.transaction() as connection:
+                await interventions.retry(connection, thread_id, by="U0BOB", may_unpark=False)
+            if question is not None:
+
+                async def anew(here: House = deployed, of: str = thread_id) -> Any:
+                    found = await here.open_reviews(of)
+                    return found[0] if found else None
+
+                again = await until(anew)
+                assert again.question == question
+                await deployed.vote(again.id, "no")
+            await deployed.until(thread_id, "done")
+        log = (await deployed.values(thread_id))["log"]
+        assert log == ["new no" if question is not None else "new yes"]
+
+
 async def test_a_stop_before_a_step_that_is_gone_holds_the_thread(
     house: Callable[..., House],
 ) -> None:
