@@ -108,6 +108,7 @@ async def _first(settings: Settings) -> int:
             home=str(home),
             config=str(_configuration(settings, slack_port)),
             lease_seconds=LEASE_SECONDS,
+            clock_url=f"{address}_control/clock",
         ),
         restart=False,
         ended=lambda _: typer.echo(_STOPPED, err=True),

@@ -70,6 +70,14 @@ class Environment(BaseSettings):
     model: str | None = None
     log: Literal["text", "json"] = "text"
     failpoints: str = ""
+    clock_url: str = ""  # the clock that one can move from the page of the local Slack
+
+    @field_validator("clock_url")
+    @classmethod
+    def _is_here(cls, value: str) -> str:
+        if value and urlsplit(value).hostname not in ("127.0.0.1", "localhost", "::1"):
+            raise ValueError("a clock can only be read from this machine; leave it out")
+        return value
 
     @field_validator("database_url")
     @classmethod

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeAlias
+from datetime import datetime
+from typing import Any, Final, TypeAlias
 
+import aiohttp
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
@@ -18,7 +20,25 @@ from checkpoints.errors import DatabaseAway, LockTimeout
 
 log = structlog.get_logger("sayso.ticking")
 
+CLOCK_SECONDS: Final = 2.0
+
 Tick: TypeAlias = Callable[[], Awaitable[Any]]
+
+
+async def shown_time(url: str) -> datetime | None:
+    """The time of a clock that somebody may have moved; None for the database's own."""
+    if not url:
+        return None
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=CLOCK_SECONDS)) as session,
+            session.get(url) as answer,
+        ):
+            clock = await answer.json()
+        return datetime.fromisoformat(clock["now"]) if clock["moved"] else None
+    except (aiohttp.ClientError, TimeoutError, ValueError, KeyError, TypeError) as error:
+        log.warning("clock.not_read", error=type(error).__name__)
+        return None
 
 
 async def tick_for_ever(ticks: Mapping[str, tuple[float, Tick]]) -> None:

@@ -22,7 +22,7 @@ from bot.pictures import drawer
 from bot.settings import Settings
 from bot.slack import Slack
 from bot.supervision import show_life
-from bot.ticking import Tick, tick_for_ever
+from bot.ticking import Tick, shown_time, tick_for_ever
 from bot.wishes import Wishes
 from checkpoints.database import Database
 from checkpoints.errors import SaysoError
@@ -166,6 +166,10 @@ class Worker:
         specs = {name: loaded.spec for name, loaded in serving.loaded.items()}
         wish = Wishes(self._settings.configuration.operators)
 
+        async def act_in_time() -> None:
+            now = await shown_time(self._settings.environment.clock_url)
+            await deadlines.tick(self._database, specs, wish, now=now)
+
         async def tell_head() -> None:
             async with self._database.transaction() as connection:
                 head = await sealing.claim_telling(connection, TELL_HEAD_SECONDS)
@@ -175,7 +179,7 @@ class Worker:
         return {
             "head": (TICK_HEAD_SECONDS, tell_head),
             "seal": (SEAL_SECONDS, lambda: sealing.seal_all(self._database)),
-            "deadlines": (TICK_SECONDS, lambda: deadlines.tick(self._database, specs, wish)),
+            "deadlines": (TICK_SECONDS, act_in_time),
         }
 
     async def _follow_team(self, serving: Serving) -> None:

@@ -17,11 +17,14 @@ named by its id or #name; `user` (or `as`) is a person's id, also of somebody no
 | clock, reset, point | advance_seconds or reset; nothing; events_url | |
 
 A file is {name, text}, {name, content_base64}, {sample} or {id}; with claim_size it says it is
-that large, with serve_size so many bytes really come. GET messages and state show what there is.
+that large, with serve_size so many bytes really come. GET messages and state show what there is,
+GET clock the shown time, for a bot that goes by it.
 """
 
 import json
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -33,8 +36,7 @@ from bot.simulator.errors import Impossible
 from bot.simulator.misbehaviour import PLACES
 from bot.simulator.slack import Slack
 
-# Nothing runs by the shown clock yet, so the page offers no buttons that move it.
-CLOCK_MOVABLE = False
+CLOCK_READ_SECONDS = 10.0
 
 Act = Callable[[Slack, JSON], Awaitable[JSON]]
 
@@ -281,8 +283,42 @@ def clock_json(slack: Slack) -> JSON:
     return {
         "now": slack.workspace.shown_now().isoformat(),
         "moved": slack.workspace.clock_moved_by() != 0,
-        "movable": CLOCK_MOVABLE,
+        # Only where somebody goes by it: else one would move it and nothing would happen.
+        "movable": time.monotonic() - slack.clock_read_at < CLOCK_READ_SECONDS,
+        "deadline": _deadline(slack),
     }
+
+
+async def clock_now(request: web.Request, slack: Slack) -> web.Response:
+    """GET /_control/clock: the shown clock, for a bot that goes by it."""
+    slack.clock_read_at = time.monotonic()
+    return web.json_response(clock_json(slack))
+
+
+def _deadline(slack: Slack) -> str | None:
+    """When the next open card runs out, as its own date says it."""
+    now = slack.workspace.shown_now().timestamp()
+    found = [
+        int(date["timestamp"])
+        for channel in slack.workspace.channels()
+        for row in slack.workspace.messages(channel).values()
+        if any(block.get("type") == "actions" for block in row.get("blocks") or [])
+        for date in _dates(row.get("blocks"))
+        if str(date.get("format", "")).startswith("by ")
+    ]
+    ahead = [stamp for stamp in found if stamp > now]
+    return datetime.fromtimestamp(min(ahead), UTC).isoformat() if ahead else None
+
+
+def _dates(value: Any) -> Iterator[JSON]:
+    if isinstance(value, dict):
+        if value.get("type") == "date":
+            yield value
+        for inner in value.values():
+            yield from _dates(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _dates(inner)
 
 
 async def body(request: web.Request) -> JSON:

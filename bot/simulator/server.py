@@ -236,6 +236,7 @@ def application(slack: Slack, steps: Guide) -> web.Application:
             web.get("/transfers", of(bank.transfers)),
             web.get("/_control/messages", of(control.messages)),
             web.get("/_control/state", of(control.state)),
+            web.get("/_control/clock", of(control.clock_now)),
             web.post("/_control/{act}", of(control.act)),
             web.get("/_page/state", page.state),
             web.get("/_page/events", page.events),

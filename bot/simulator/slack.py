@@ -40,6 +40,7 @@ class Slack:
     app_token: str = cast.APP_TOKEN
     trigger_seconds: float = TRIGGER_SECONDS
     bot_running: bool = False
+    clock_read_at: float = float("-inf")  # when a bot last asked for the shown time
     calls: deque[JSON] = field(default_factory=lambda: deque(maxlen=500))
     triggers: dict[str, Trigger] = field(default_factory=dict)
 

@@ -26,7 +26,7 @@ OURS = ("migrate", "bot", "worker")
 
 KNOWN = {f"SAYSO_{field.upper()}" for field in Environment.model_fields}
 SECRET = {f"SAYSO_{field.upper()}" for field in SECRETS}
-NOT_FOR_OPERATORS = {"SAYSO_FAILPOINTS"}
+NOT_FOR_OPERATORS = {"SAYSO_FAILPOINTS", "SAYSO_CLOCK_URL"}
 
 # What each event needs, as Slack documents it; those that need nothing are left out.
 SCOPE_OF_EVENT = {
