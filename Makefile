@@ -31,7 +31,7 @@ demo: install ## Run Sayso on this machine, with a small Slack in the browser
 	@exec $(BIN)/sayso demo
 
 test: install ## Run all tests
-	@$(BIN)/python -m pytest -n 3 --dist loadgroup
+	@$(BIN)/python -m pytest -n 3
 
 lint: install ## Check style and types
 	@$(BIN)/ruff check .
