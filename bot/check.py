@@ -1,56 +1,91 @@
 """`sayso check`: look at everything that can be wrong before it is needed, and say what to do.
 
-A mistake ends with 1, a warning does not.
+A mistake ends with 1, a warning or a note with 0. Where everything else is well and threads wait
+that this code cannot go on with, it ends with 3: a deploy can tell that from a mistake.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 import typer
 
 from bot import app
 from bot.errors import SlackFailed
 from bot.settings import Settings, examined
-from checkpoints import migrate
+from checkpoints import embedded, migrate
 from checkpoints.database import Database
 from checkpoints.errors import SaysoError
+from graphs import deploys
+from graphs.deploys import Deployed
 from graphs.registry import Registry
 from graphs.specs import Rule
 
+STUCK: Final = 3
+MAX_LINES: Final = 20
+
 
 async def check() -> int:
-    """Print what is wrong and what is doubtful; 1 if anything is wrong."""
+    """Print what is wrong and what is doubtful; 1 if anything is wrong, 3 if threads are stuck."""
     settings, mistakes = examined()
     registry = app.loaded_of(settings)
     mistakes += settings.project.problems
     mistakes += [str(problem) for problem in registry.problems.values()]
-    mistakes += [mistake async for mistake in _database(settings)]
+    mistakes += await _database(settings)
+    deployed = await _deployed(settings, registry)
     warnings = [*settings.warnings, *_unreviewed(settings, registry)]
     warnings += [warning async for warning in _slack(settings)]
     for mistake in mistakes:
         typer.echo(f"mistake: {mistake}")
     for warning in warnings:
         typer.echo(f"warning: {warning}")
+    for line in _first(deployed.stuck, "stuck threads"):
+        typer.echo(f"stuck: {line}")
+    for note in _first(deployed.notes, "notes"):
+        typer.echo(f"note: {note}")
     graphs, rules = len(registry.loaded), len(settings.configuration.reviews)
     load = "graph loads" if graphs == 1 else "graphs load"
     counted = [_many(rules, "review rule"), _many(len(mistakes), "mistake")]
     typer.echo(f"{graphs} {load}, {', '.join(counted)}.")
-    return 1 if mistakes else 0
+    if mistakes:
+        return 1
+    return STUCK if deployed.stuck else 0
 
 
 def _many(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-async def _database(settings: Settings):  # type: ignore[no-untyped-def]
+async def _database(settings: Settings) -> list[str]:
     if settings.database_url is None:
-        return  # the embedded one is started and migrated when it is needed
+        return []  # the embedded one is started and migrated when it is needed
     try:
         async with Database.open(settings.database_url, size=1) as database:
             await migrate.require(database)
     except SaysoError as error:
-        yield str(error)
+        return [str(error)]
+    return []
+
+
+async def _deployed(settings: Settings, registry: Registry) -> Deployed:
+    """What this code means for the threads that wait; a check starts no database for it."""
+    url = settings.database_url or embedded.address(settings.home)
+    not_looked = "whether the threads that wait can go on was not looked at: "
+    running = settings.home.expanduser() / "postgres" / "postmaster.pid"
+    if settings.database_url is None and not running.exists():
+        return Deployed(notes=(f"{not_looked}the embedded database does not run.",))
+    try:
+        async with Database.open(url, size=1) as database:
+            await migrate.require(database)
+            return await deploys.changed(database, registry)
+    except SaysoError as error:
+        return Deployed(notes=(f"{not_looked}{error}",))
+
+
+def _first(lines: Sequence[str], what: str) -> list[str]:
+    left = len(lines) - MAX_LINES
+    return [*lines[:MAX_LINES], *([f"and {left:,} more {what}."] if left > 0 else [])]
 
 
 async def _slack(settings: Settings):  # type: ignore[no-untyped-def]
