@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 
 from langgraph.graph.state import CompiledStateGraph
 
-from graphs import inputs
+from graphs import inputs, turns
 from graphs.errors import GraphNotLoaded, UnknownGraph
 from graphs.factories import Graph as Graph
 from graphs.factories import NotAGraph, graph_of, line_of
@@ -44,6 +44,10 @@ class LoadedGraph:
     graph: Graph
     spec: GraphSpec
     intake: Intake
+
+    def __post_init__(self) -> None:
+        """Let tools that ask do so one after another, or they get each other's answers."""
+        turns.take(self.graph)
 
     @property
     def turns(self) -> bool:
