@@ -156,6 +156,8 @@ def problem(asked: Asking, item: int, answer: JSON, schema: JSON = None) -> str 
     action, verb = asked.actions[item], verb_of(answer)
     if verb not in action.allowed or not _is_of(asked.form, answer):
         return f"Choose {answers.one_of(_SAID[each] for each in action.allowed)}."
+    if (more := _unasked(asked.form, action, answer, verb)) is not None:
+        return f"Leave out {more[:60]}. It is no part of this answer."
     if verb == "edit":
         return _edit_problem(asked.form, action, answer, schema)
     message = answer.get("args" if asked.form in _INBOX else "message")
@@ -192,6 +194,29 @@ def _is_of(form: Form, answer: JSON) -> bool:
     if not isinstance(answer, dict):
         return False
     return answer.get("type") == "edit" or (answer.get("type") in _INBOX_VERBS) is (form in _INBOX)
+
+
+def _unasked(form: Form, action: Action, answer: Mapping[str, JSON], verb: str) -> str | None:
+    """The name of something in the answer that its way of asking has not, or None.
+
+    Nobody would be shown it, and the node would get it.
+    """
+    inbox = form in _INBOX
+    part = "args" if inbox else "edited_action"
+    known = {"type", "args"} if inbox else {"type", "message"}
+    if verb == "edit":
+        known |= {part}
+        edited = answer.get(part)
+        inside = {"action", "args"} if inbox else {"name", "args"}
+        if isinstance(edited, dict) and (more := sorted(edited.keys() - inside)):
+            return str(more[0])
+    if more := sorted(answer.keys() - known):
+        return more[0]
+    # The Agent Inbox sends the whole request back with an acceptance.
+    back = (None, {"action": action.tool, "args": action.arguments})
+    if inbox and verb in ("approve", "ignore"):
+        return None if any(same(answer.get("args"), one) for one in back) else "args"
+    return None
 
 
 def _of_turn(question: Mapping[str, JSON]) -> tuple[Action, ...] | None:

@@ -179,6 +179,43 @@ def test_what_does_not_fit_is_told_in_a_sentence(question: Any, answer: Any, say
     assert says in (problem(asking(question), 0, answer) or "")
 
 
+@pytest.mark.parametrize(
+    ("question", "answer", "what"),
+    [
+        # What is compared with the card must be what the node reads.
+        (
+            INBOX,
+            {
+                "type": "edit",
+                "edited_action": {"name": "pay", "args": {"sum": 4000}},
+                "args": {"action": "pay", "args": {"sum": 900_000}},
+            },
+            "edited_action",
+        ),
+        (INBOX, {"type": "accept", "args": {"action": "pay", "args": {"sum": 900_000}}}, "args"),
+        (INBOX, {"type": "accept", "args": "900,000"}, "args"),
+        (INBOX, {"type": "ignore", "args": {"sum": 1}}, "args"),
+        (TURN, {"type": "approve", "edited_action": {"name": "pay", "args": {}}}, "edited_action"),
+        (TURN, {"type": "approve", "args": {"sum": 1}}, "args"),
+        (
+            TURN,
+            {"type": "edit", "edited_action": {"name": "pay", "args": {}, "id": "c2"}},
+            "id",
+        ),
+    ],
+)
+def test_nothing_goes_along_with_an_answer_that_nobody_is_shown(
+    question: Any, answer: Any, what: str
+) -> None:
+    said = problem(asking(question), 0, answer)
+    assert said == f"Leave out {what}. It is no part of this answer."
+
+
+def test_an_acceptance_may_bring_the_request_back_as_it_was() -> None:
+    back = {"type": "accept", "args": {"action": "pay", "args": {"sum": 4000}}}
+    assert problem(asking(INBOX), 0, back) is None
+
+
 def test_an_edit_has_to_fit_the_schema_of_the_tool() -> None:
     found = asking(PER_CALL, PER_CALL_SCHEMA)
     wanted = {"type": "edit", "edited_action": {"name": "pay", "args": {"sum": 9000}}}
