@@ -12,7 +12,7 @@ decided as rejected. That is known only where a rule names people; a group may h
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -20,6 +20,7 @@ from graphs.plain import digest
 from graphs.specs import Rule
 
 JSON: TypeAlias = Any
+Path: TypeAlias = tuple[str | int, ...]
 
 AGAINST: Final = frozenset({"rejected", "changes", "stopped"})
 APPROVING: Final = frozenset({"approved", "edited"})
@@ -112,23 +113,50 @@ def _together(alike: Sequence[Ballot]) -> Ballot:
     return Ballot(last.voter, last.name, model.verb, model.outcome, answer, words)
 
 
+def _place(answer: JSON, note: str | None) -> Path | None:
+    """Where in the answer the words stand that came with it; None where that is not sure.
+
+    Another value of the answer may be the same text. It belongs to what was decided.
+    """
+    found = [path for path in _texts(answer, note, ()) if path[-1:] not in _SAYS_WHAT]
+    named = [path for path in found if path in _USUAL]
+    return named[0] if named else found[0] if len(found) == 1 else None
+
+
+def _texts(answer: JSON, note: str | None, path: Path) -> Iterator[Path]:
+    if note and isinstance(answer, str) and answer == note:
+        yield path
+    elif isinstance(answer, dict | list):
+        parts = answer.items() if isinstance(answer, dict) else enumerate(answer)
+        for name, value in parts:
+            yield from _texts(value, note, (*path, name))
+
+
 def _without(answer: JSON, note: str | None) -> JSON:
     """The answer without the words that came with it, and without what is empty."""
-    if note and answer == note:
-        return None
-    if isinstance(answer, dict):
-        kept = {key: _without(value, note) for key, value in answer.items()}
-        return {key: value for key, value in kept.items() if value is not None}
-    if isinstance(answer, list):
-        return [_without(value, note) for value in answer]
-    return answer
+    place = _place(answer, note)
+    return _filled(_put(answer, place, None) if place is not None else answer)
 
 
 def _with(answer: JSON, note: str | None, words: str | None) -> JSON:
-    if isinstance(answer, str) and answer == note:
-        return words
+    place = _place(answer, note)
+    return _put(answer, place, words) if place is not None else answer
+
+
+def _put(answer: JSON, place: Path, value: JSON) -> JSON:
+    if not place:
+        return value
+    made = answer.copy()
+    made[place[0]] = _put(answer[place[0]], place[1:], value)
+    return made
+
+
+def _filled(answer: JSON) -> JSON:
     if isinstance(answer, dict):
-        return {key: _with(value, note, words) for key, value in answer.items()}
-    if isinstance(answer, list):
-        return [_with(value, note, words) for value in answer]
-    return answer
+        kept = {key: _filled(value) for key, value in answer.items()}
+        return {key: value for key, value in kept.items() if value is not None}
+    return list(map(_filled, answer)) if isinstance(answer, list) else answer
+
+
+_USUAL: Final = (("note",), ("message",))
+_SAYS_WHAT: Final = (("decision",), ("type",), ("do",))

@@ -47,6 +47,30 @@ def test_another_amount_is_another_thing() -> None:
     assert (tally.have, tally.decided) == (1, None)
 
 
+def test_a_condition_that_is_the_text_of_another_value_changes_only_itself() -> None:
+    rule = Rule(approvers=THREE, quorum=2)
+    tally = count([yes("A", "5000", amount="5000"), yes("B", "900", amount="900")], rule, "R")
+    assert (tally.have, tally.decided) == (1, None)
+    tally = count([yes("A", "ok", to="Asha"), yes("B", "Asha", to="Asha")], rule, "R")
+    assert tally.decided is not None
+    assert tally.decided.answer == {**YES, "to": "Asha", "note": "a: ok\nb: Asha"}
+    tally = count([yes("A", "approve"), yes("B", "approve")], rule, "R")
+    assert tally.decided is not None
+    assert tally.decided.answer["decision"] == "approve"
+
+
+def test_where_the_condition_stands_twice_all_of_the_answer_is_what_is_counted() -> None:
+    def said(who: str, text: str) -> Ballot:
+        answer = {**YES, "limit": text, "terms": {"limit": text}}
+        return Ballot(who, who, "approve_with_conditions", "approved", answer, text)
+
+    rule = Rule(approvers=THREE, quorum=2)
+    assert count([said("A", "5"), said("B", "900")], rule, "R").decided is None
+    tally = count([said("A", "5"), said("B", "5")], rule, "R")
+    assert tally.decided is not None
+    assert tally.decided.answer == said("B", "5").answer
+
+
 def test_free_words_are_the_answer_itself() -> None:
     said = [Ballot(who, "", "answer", "answered", who, who) for who in ("A", "B")]
     assert count(said, Rule(approvers=THREE, quorum=2), "R").decided is None
