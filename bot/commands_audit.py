@@ -70,7 +70,11 @@ def verify(
     if isinstance(found, Broken):
         typer.echo(f"Broken at place {found.position}: {found.why}.", err=True)
         raise typer.Exit(1)
-    typer.echo(f"Whole, up to the head {found}.")
+    typer.echo(f"Whole, up to the head {found.head}.")
+    typer.echo(
+        f"It shows {found.shown:,} of the {found.places:,} entries from place {found.first:,} on; "
+        "of the others it has the hash alone."
+    )
     if head is None:
         typer.echo(
             "Without a head that was kept this shows only that the file is of one piece: whoever "

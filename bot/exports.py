@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final, Literal, TypeAlias
 
@@ -26,6 +27,16 @@ COLUMNS: Final = (
 # What a spreadsheet would take for a formula
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 LINE_CHARACTERS: Final = 50_000_000
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A file that holds: its head, and how many entries it shows of the places from the first."""
+
+    head: Head
+    first: int
+    shown: int
+    places: int
 
 
 class NoRecord(SaysoError):
@@ -60,20 +71,31 @@ def read(source: IO[str]) -> tuple[Head, Iterator[Sealed]]:
     lines = _of_table(source) if _is_table(source) else _of_json(source)
     number, first = next(lines, (1, None))
     position, last = (first or {}).get("position"), (first or {}).get("hash")
-    if not isinstance(position, int) or not isinstance(last, str) or "leaf" in (first or {}):
+    if type(position) is not int or not isinstance(last, str) or len(first or {}) != 2:
         raise NoRecord(number, "it does not begin with the place before")
     return Head(position, _hash(number, last)), (_place(number, line) for number, line in lines)
 
 
-def verify(file: Path, kept: str | None) -> Head | Broken:
-    """Check an export, without the database.
+def verify(file: Path, kept: str | None) -> Whole | Broken:
+    """Check an export, without the database, and count what it shows.
 
     Raises:
         NoRecord, OSError
     """
     with file.open(encoding="utf-8", newline="") as source:
         anchor, places = read(source)
-        return sealing.verify(anchor, places, kept)
+        shown = 0
+
+        def counted() -> Iterator[Sealed]:
+            nonlocal shown
+            for one in places:
+                shown += one.entry is not None
+                yield one
+
+        found = sealing.verify(anchor, counted(), kept)
+    if isinstance(found, Broken):
+        return found
+    return Whole(found, anchor.position + 1, shown, found.position - anchor.position)
 
 
 def _lines(anchor: Head, places: Iterable[Sealed]) -> Iterator[dict[str, Any]]:
@@ -104,7 +126,7 @@ def _is_table(source: IO[str]) -> bool:
 def _of_json(source: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(iter(lambda: source.readline(LINE_CHARACTERS), ""), 1):
         try:
-            found = json.loads(line)
+            found = _parsed(line)
         except (ValueError, RecursionError):
             raise NoRecord(number, "it is not JSON") from None
         if not isinstance(found, dict):
@@ -115,6 +137,8 @@ def _of_json(source: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
 def _of_table(source: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     csv.field_size_limit(LINE_CHARACTERS)
     table = csv.DictReader(source)
+    if table.fieldnames != list(COLUMNS):
+        raise NoRecord(1, "it has other columns")
     try:
         for row in table:
             yield table.line_num, _row(row, table.line_num)
@@ -131,19 +155,40 @@ def _row(row: Mapping[str, Any], number: int) -> dict[str, Any]:
             if name in found:
                 found[name] = int(found[name])
         if "detail" in found:
-            found["detail"] = json.loads(row["detail"])
+            found["detail"] = _parsed(row["detail"])
     except (ValueError, RecursionError):
         raise NoRecord(number, "a value is not what its column holds") from None
     if "id" in found:
         found = {"thread_id": None, "review_id": None, "actor": "", "what": "", **found}
+    # What is read must be what stands there: "007", " 7" and "'7" are not 7.
+    if any(_cell(name, found.get(name)) != row[name] for name in COLUMNS if name != "detail"):
+        raise NoRecord(number, "a value is not written as an export writes it")
+    return found
+
+
+def _parsed(text: str) -> Any:
+    """The JSON; a name that stands twice in it would be read by one as this and by one as that.
+
+    Raises:
+        ValueError, RecursionError
+    """
+    return json.loads(text, object_pairs_hook=_once)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands twice")
     return found
 
 
 def _place(number: int, line: Mapping[str, Any]) -> Sealed:
     position, leaf, last = line.get("position"), line.get("leaf"), line.get("hash")
-    if not isinstance(position, int) or not isinstance(leaf, str) or not isinstance(last, str):
+    if type(position) is not int or not isinstance(leaf, str) or not isinstance(last, str):
         raise NoRecord(number, "it has no place in the chain")
     entry = {name: value for name, value in line.items() if name not in _OF_PLACE}
+    if not entry.keys() <= {*COLUMNS}:
+        raise NoRecord(number, "it says more than an entry does")
     return Sealed(position, _hash(number, leaf), _hash(number, last), entry or None)
 
 

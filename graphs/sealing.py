@@ -167,13 +167,14 @@ def verify(anchor: Head, chain: Iterable[Sealed], kept: str | None = None) -> He
 
     Args:
         anchor: the place before the first; before place 1 its hash is all zeros.
-        kept: a head that was kept, "POSITION:HASH" or the hash alone: it must be in the chain.
+        kept: a head that was kept, "POSITION:HASH" or the hash alone: it must be in the chain;
+            an empty one is in none.
     """
     position, last = anchor.position, bytes.fromhex(anchor.hash)
     if position == 0 and last != START:
         return Broken(1, "the chain does not begin with its first entry")
-    wanted = kept.rpartition(":")[2].strip().lower() if kept else None
-    seen = wanted in (None, last.hex())
+    place, _, wanted = (kept or "").strip().lower().rpartition(":")
+    seen = kept is None or (wanted == last.hex() and place in ("", str(position)))
     for one in chain:
         position += 1
         if one.position != position:
@@ -187,7 +188,7 @@ def verify(anchor: Head, chain: Iterable[Sealed], kept: str | None = None) -> He
         last = chained(last, position, leaf)
         if last.hex() != one.hash:
             return Broken(position, "it does not follow on the place before")
-        seen = seen or last.hex() == wanted
+        seen = seen or (wanted == last.hex() and place in ("", str(position)))
     if not seen:
         return Broken(position, "the chain does not lead through the head that was kept")
     return Head(position, last.hex())

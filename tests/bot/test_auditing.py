@@ -62,6 +62,10 @@ async def test_the_record_is_exported_checked_and_told(desk: Desk, terminal: Ter
     kept = err.partition("chain is ")[2].partition(". Keep")[0]
     code, out, err = await terminal.run("audit", "verify", "all.jsonl", "--head", kept)
     assert (code, f"Whole, up to the head {kept}." in out, err) == (0, True, "")
+    count = kept.partition(":")[0]
+    assert f"It shows {count} of the {count} entries from place 1 on" in out
+    code, _, err = await terminal.run("audit", "verify", "all.jsonl", "--head", "")
+    assert (code, "the head that was kept" in err) == (1, True)
     code, _, err = await terminal.run("audit", "verify", "all.jsonl")
     assert (code, "could have written all of it anew" in err) == (0, True)
 
@@ -154,6 +158,40 @@ def test_a_file_that_is_no_record_is_refused_by_its_line(text: str, says: str) -
         anchor, places = exports.read(io.StringIO(text))
         exports.sealing.verify(anchor, places)
     assert says in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new"),
+    [
+        ("jsonl", '"n": 1', '"n": 99, "n": 1'),
+        ("jsonl", '"detail": {"n": 1}', '"detail": {"n": 99}, "detail": {"n": 1}'),
+        ("jsonl", '"actor"', '"approved by": "U0BOSS", "actor"'),
+        ("jsonl", '"position": 1', '"position": true'),
+        ("jsonl", '{"position": 0', '{"actor": "U0BOSS", "position": 0'),
+        ("csv", '{""n"": 1}', '{""n"": 99, ""n"": 1}'),
+        ("csv", '"U0EVE"', '"\'U0EVE"'),
+        ("csv", '"7"', '"007"'),
+        ("csv", '"salt"', '"salt","detail"'),
+    ],
+)
+def test_a_line_that_can_be_read_in_two_ways_or_says_more_is_refused(
+    kind: exports.Format, old: str, new: str
+) -> None:
+    entry = {
+        "id": 7, "at": "2026-01-01T00:00:00.000000+00:00", "what": "vote.counted",
+        "actor": "U0EVE", "thread_id": "t", "review_id": 1, "detail": {"n": 1},
+        "salt": "12345678-1234-5678-1234-567812345678",
+    }  # fmt: skip
+    leaf = leaf_of(entry)
+    last = chained(START, 1, leaf)
+    out = io.StringIO(newline="")
+    place = Sealed(1, leaf.hex(), last.hex(), entry)
+    exports.write(out, kind, Head(0, START.hex()), [place])
+    text = out.getvalue()
+    assert exports.sealing.verify(*exports.read(io.StringIO(text))) == Head(1, last.hex())
+    assert old in text
+    with pytest.raises(exports.NoRecord):
+        exports.sealing.verify(*exports.read(io.StringIO(text.replace(old, new, 1))))
 
 
 def test_a_line_that_is_no_entry_is_broken_and_not_an_accident() -> None:

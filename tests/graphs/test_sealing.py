@@ -97,6 +97,9 @@ async def test_what_is_changed_is_named_by_its_place(database: Database) -> None
     assert isinstance(verify(anchor, good[:-1]), Head)
     short = verify(anchor, good[:-1], kept.hash)
     assert short == Broken(5, "the chain does not lead through the head that was kept")
+    # A head that was not kept, or at another place, is no head.
+    for wrong in ("", " ", f"99:{kept.hash}", "6:"):
+        assert isinstance(verify(anchor, good, wrong), Broken)
 
 
 async def test_written_anew_as_a_whole_it_differs_from_the_head_that_was_kept(
