@@ -18,6 +18,7 @@ from graphs.registry import Graph, LoadedGraph
 
 JSON: TypeAlias = Any
 SAID_CHARACTERS = 200
+QUOTE_CHARACTERS = 4
 
 
 def merged(loaded: LoadedGraph, own: Mapping[str, JSON] | None) -> dict[str, JSON] | None:
@@ -39,9 +40,10 @@ def problem(graph: Graph, context: Mapping[str, JSON] | None) -> str | None:
         if dataclasses.is_dataclass(schema):
             schema(**context)  # refuses names that it does not know
     except ValidationError as error:
-        return _words(error, "")
+        return _words(error, "", context)
     except TypeError as error:
-        return f"The context does not fit: {clean(str(error))[:SAID_CHARACTERS]}."
+        said = _unquoted(clean(str(error)), context)[:SAID_CHARACTERS]
+        return f"The context does not fit: {said}."
     except Exception:  # a type that cannot be looked at refuses nothing; LangGraph will
         return None
     return None
@@ -55,12 +57,24 @@ def _of_keys(schema: Any, context: Mapping[str, JSON]) -> str | None:
             if key in context:
                 TypeAdapter(hint).validate_python(context[key])
         except ValidationError as error:
-            return _words(error, key)
+            return _words(error, key, context)
     return None
 
 
-def _words(error: ValidationError, key: str) -> str:
+def _unquoted(said: str, context: Mapping[str, JSON]) -> str:
+    """The words, unless they quote a value: a context holds keys and passwords."""
+    values, texts = list(context.values()), []
+    for value in values:
+        if isinstance(value, dict | list):
+            values += value.values() if isinstance(value, dict) else value
+        else:
+            texts.append(str(value).casefold())
+    quotes = any(len(text) >= QUOTE_CHARACTERS and text in said.casefold() for text in texts)
+    return "it is refused, in words that quote a value" if quotes else said
+
+
+def _words(error: ValidationError, key: str, context: Mapping[str, JSON]) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
-    said = clean(str(first["msg"]))[:SAID_CHARACTERS].rstrip(".").lower()
+    said = _unquoted(clean(str(first["msg"])), context)[:SAID_CHARACTERS].rstrip(".").lower()
     where = ", ".join(str(part) for part in (*((key,) if key else ()), *first["loc"]))
     return f"The context's {where} does not fit: {said}." if where else f"The context: {said}."

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, Any, TypedDict
 
+import pytest
 from langgraph.errors import NodeError
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, RetryPolicy, TimeoutPolicy, interrupt
-from pydantic import BaseModel
+from pydantic import BaseModel, field_validator
 
 from graphs import contexts, interventions
 from tests.graphs.conftest import House, loaded
@@ -118,6 +119,31 @@ def test_what_does_not_fit_a_context_is_said_in_a_sentence() -> None:
     assert contexts.problem(tenancy(Tenant, by_name), {"other": 1}) is not None
     without = StateGraph(State).add_node("a", lambda state: {}).add_edge(START, "a").compile()
     assert contexts.problem(without, {"a": 1}) == "The graph takes no context. Leave it out."
+
+
+class Checked(BaseModel):
+    key: str
+
+    @field_validator("key")
+    @classmethod
+    def known(cls, key: str) -> str:
+        raise ValueError(f"{key} is no key")
+
+
+@dataclass
+class Made:
+    key: str
+
+    def __post_init__(self) -> None:
+        raise TypeError(f"nothing is called {self.key}")
+
+
+@pytest.mark.parametrize("schema", [Checked, Made])
+def test_a_value_of_a_context_is_never_repeated(schema: type) -> None:
+    said = contexts.problem(tenancy(schema, str), {"key": "sk-SECRET-1"})
+    assert said is not None
+    assert "secret" not in said.lower()
+    assert "it is refused, in words that quote a value" in said
 
 
 async def test_retry_timeout_and_error_handler_of_langgraph_work_behind_an_answer(
