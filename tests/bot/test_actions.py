@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from bot import limits
+from bot.details import details
 from bot.renderings import lead_to
 from bot.wishes import Wishes
 from graphs import mailbox, reviews
@@ -14,9 +17,10 @@ from graphs.actions import Action
 from graphs.plain import digest
 from graphs.reviews import Asked, RuleFor
 from graphs.specs import People, Rule
-from tests.bot.action_samples import BOTH, EVERY, REFUND, turn
+from tests.bot.action_samples import BOTH, EVERY, REFUND, of, turn
 from tests.bot.conftest import Desk
 from tests.bot.test_clicks import press, told, window
+from tests.bot.window_samples import DETAILS
 
 CREDIT = Rule(channel="C0CREDIT", approvers=People(groups=("S0CREDIT",)))
 HEADS = Rule(channel="C0CREDIT", approvers=People(users=("U0ERIN",)))
@@ -123,6 +127,34 @@ async def test_each_action_is_decided_by_itself_and_the_last_one_sends_the_answe
         ]
     }
     assert "1 approved, 1 rejected." in await card(desk)
+
+
+async def test_details_hold_every_value_that_goes_into_an_action_as_it_is_now(
+    desk: Desk,
+) -> None:
+    few = {f"setting_{number}": number for number in range(9)}
+    paid = {**few, "iban": "GB29-OLD", "to": {"name": "Asha"}, "text": "y" * 400 + " and all of it"}
+    await ask(desk, turn(("pay", paid, EVERY)), lambda _: TWO)
+    assert (await edit(desk, "U0ALICE", Iban="GB99-NEW"))["status"] == 200
+    shown = await card(desk)
+    assert "GB99-NEW" not in shown  # there is no room for it
+    assert "Also changed: " in shown
+    await press(desk, "U0DANA", "Details", action_id="details")
+    everything = str(await window(desk, "U0DANA", "What is asked"))
+    for text in ("GB99-NEW", "Asha", "and all of it", "Also changed: "):
+        assert text in everything
+    assert "is *empty*" not in everything
+
+
+def test_details_of_very_many_and_very_long_values_of_actions_keep_within_a_window() -> None:
+    deep = {f"k{number}": {"x": "z" * 5_000} for number in range(30)}
+    many = {f"s{number}": "v" * 290 for number in range(300)} | deep
+    question = turn(*((f"tool_{number}", many, EVERY) for number in range(12)))
+    shows = replace(DETAILS, card=of(question), arguments=(many,) * 12)
+    made = details(shows)
+    limits.check_view(made)
+    assert "tool 9" in str(made).lower()
+    assert "more values are in the whole record" in str(made)
 
 
 async def test_an_edit_is_the_editors_approval_and_stands_on_the_card_before_and_after(
@@ -354,7 +386,7 @@ async def test_a_card_that_was_set_aside_says_why_and_leads_to_the_new_one(desk:
     async with desk.database.transaction() as connection:
         await lead_to(connection, await reviews.get(connection, second))
     await press(desk, "U0ALICE", "New card", ts=old["ts"])
-    await window(desk, "U0ALICE", "45", f"{second}.1")
+    await window(desk, "U0ALICE", "approve:0", f"{second}.1")
     assert "approve:0" in str(new["blocks"])
     await desk.slack.click("U0ALICE", action_id="approve:0")
     await window(desk, "U0ALICE", "Approved.")

@@ -171,7 +171,7 @@ def test_a_value_is_printed_in_lines(
             {"at": "2026-11-29T10:00:00", "node": "a", "branch": "b", "choice": "c",
              "checkpoint": "1", "state": {"risk": {"score": 71}, "lines": [{"x": 1}], "no": None}}
         ],
-        "audit": [],
+        "decisions": [], "unfinished": [], "audit": [],
     }  # fmt: skip
     printing.print_history(found)
     said = capsys.readouterr().out

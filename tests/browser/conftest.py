@@ -6,6 +6,7 @@ fails the test at its end.
 
 from __future__ import annotations
 
+import base64
 import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -22,6 +23,10 @@ from playwright.async_api import Browser, Page, async_playwright
 
 from bot.simulator import cast
 from bot.simulator.server import LocalSlack
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
 
 PICTURES = Path(__file__).parents[2] / "test-output"
 PAYLOADS = Path(__file__).parent / "payloads"
@@ -130,6 +135,14 @@ class Place:
             said: JSON = await response.json()
         assert said["ok"], (method, said)
         return said
+
+    async def upload_picture(self) -> str:
+        """Give Slack a picture as the bot does; the id of its file."""
+        there = await self.api("files.getUploadURLExternal", filename="path.png", length=len(PNG))
+        async with self.session.post(there["upload_url"], data=PNG) as response:
+            assert response.status == 200
+        await self.api("files.completeUploadExternal", files=[{"id": there["file_id"]}])
+        return str(there["file_id"])
 
     async def control(self, name: str, **act: Any) -> JSON:
         """Use a control route, as another person's page would."""

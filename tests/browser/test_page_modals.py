@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -153,13 +152,7 @@ async def test_closing_the_upper_modal_shows_the_lower_one(place: Place, modal: 
 
 
 async def test_a_picture_that_slack_has_is_drawn_in_a_modal(place: Place) -> None:
-    png = base64.b64decode(
-        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
-    )
-    there = await place.api("files.getUploadURLExternal", filename="path.png", length=len(png))
-    async with place.session.post(there["upload_url"], data=png) as response:
-        assert response.status == 200
-    await place.api("files.completeUploadExternal", files=[{"id": there["file_id"]}])
+    file_id = await place.upload_picture()
     place.opens(
         {
             "type": "modal",
@@ -169,7 +162,7 @@ async def test_a_picture_that_slack_has_is_drawn_in_a_modal(place: Place) -> Non
                 {
                     "type": "image",
                     "block_id": "path",
-                    "slack_file": {"id": there["file_id"]},
+                    "slack_file": {"id": file_id},
                     "alt_text": "The path so far",
                 }
             ],

@@ -232,7 +232,7 @@ async def test_a_crash_between_a_steps_writes_and_its_checkpoint_loses_no_step(
 class Mistaken(Policy):
     """Rules with a mistake in them, which only shows when a question is put."""
 
-    def rule_for(self, graph: str, node: str, tool: str | None = None) -> Rule | None:
+    def rule_for(self, *asked: Any, **facts: Any) -> Rule | None:
         raise ZeroDivisionError("words of a person")
 
 
