@@ -107,6 +107,7 @@ class Worker:
             for thread_id in await holding.release_allowed(self._database, serving, wish=wish):
                 log.info("released: its types may be loaded now", thread=thread_id)
             deployed = await deploys.changed(self._database, serving)
+            await deploys.wake(self._database, deployed)
             for line in deployed.stuck[:MAX_LINES]:
                 log.warning("stuck", why=line)
             for note in deployed.notes[:MAX_LINES]:

@@ -1,7 +1,8 @@
 """What a new version of the code means for the threads that wait for people.
 
 `changed` looks at all of them before anybody decides: for `sayso check` ahead of a deploy, and for
-every worker that starts. `blocking` is asked by the owner of one thread, which is held then.
+every worker that starts. That worker wakes those that cannot go on (`wake`), so that the owner of
+each asks `blocking` and holds it at once, and nobody decides on a card that leads nowhere.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from checkpoints import leases
 from checkpoints.database import Database, Row, queries
 from graphs import fingerprints
 from graphs.fingerprints import Changes
@@ -25,10 +27,11 @@ REASON: Final = "The step "  # how the reason of a thread begins that is held fo
 @dataclass(frozen=True)
 class Deployed:
     """One line for each thread that the code of now cannot go on with, and one for each other
-    change, however many threads wait under it."""
+    change, however many threads wait under it. `to_hold` are threads that are not held yet."""
 
     stuck: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    to_hold: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,7 @@ def blocking(found: Sequence[Pause], head: str | None, loaded: LoadedGraph) -> t
 async def changed(database: Database, registry: Registry) -> Deployed:
     """Compare every thread that waits with the code of now."""
     stuck: dict[int, dict[str, None]] = {}
+    to_hold: dict[str, None] = {}
     unknown: dict[str, set[int]] = {}
     others: dict[tuple[str, str], set[int]] = {}
     mended: dict[int, str] = {}
@@ -81,6 +85,8 @@ async def changed(database: Database, registry: Registry) -> Deployed:
         found = compared[asked]
         if found.blocking:
             stuck.setdefault(number, {}).update(dict.fromkeys(found.blocking))
+            if row["mark"] is None:
+                to_hold[row["thread_id"]] = None
         elif row["mark"] == "held" and row["mark_reason"].startswith(REASON):
             mended[number] = graph
         for sentence in found.other:
@@ -105,7 +111,17 @@ async def changed(database: Database, registry: Registry) -> Deployed:
         f"{graph}: {sentence} {_threads(count)} and will run the new code."
         for (graph, sentence), count in counted.items()
     ]
-    return Deployed(tuple(lines), tuple(notes))
+    return Deployed(tuple(lines), tuple(notes), tuple(to_hold))
+
+
+async def wake(database: Database, deployed: Deployed) -> None:
+    """Let the owners of the threads that cannot go on look at them now.
+
+    One whose row somebody else has locked is looked at when it is fed.
+    """
+    for begin in range(0, len(deployed.to_hold), PAGE):
+        async with database.transaction() as connection:
+            await leases.wake_free(connection, deployed.to_hold[begin : begin + PAGE])
 
 
 async def _waiting(database: Database) -> AsyncIterator[Row]:

@@ -2,7 +2,7 @@
 -- The questions that wait for people, whose answer waits to be fed, or was fed to a step that
 -- failed, with the graph of then.
 select
-  r.id, r.node, r.ordinal, r.fingerprint, t.number, t.graph, t.mark, t.mark_reason
+  r.id, r.node, r.ordinal, r.fingerprint, r.thread_id, t.number, t.graph, t.mark, t.mark_reason
 from sayso.reviews as r
 join sayso.threads as t on t.id = r.thread_id
 where r.id > $1

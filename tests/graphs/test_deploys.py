@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypedDict
 from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 
-from graphs import interventions, mailbox, reviews
+from graphs import deploys, interventions, mailbox, reviews, votes
 from tests.graphs.conftest import House, loaded, until
 
 
@@ -93,6 +93,30 @@ async def test_an_answer_that_would_go_to_the_wrong_place_holds_the_thread_and_i
                 await interventions.retry(connection, thread_id, by="U0OSCAR", may_unpark=True)
             await mended.until(thread_id, "done")
         assert (await mended.values(thread_id))["log"] == ["old yes", "told"]
+
+
+async def test_what_cannot_go_on_is_held_before_anybody_decides_on_it(
+    house: Callable[..., House],
+) -> None:
+    stuck, review_id = await paused(house, made(asks, told))
+    deployed = house(loaded("deployed", made(renamed, told)))
+    found = await deploys.changed(deployed.database, deployed.registry)
+    assert found.to_hold == (stuck,)
+    await deploys.wake(deployed.database, found)
+    async with deployed.working():
+        held = await deployed.until(stuck, "held")
+        assert (held.mark_reason or "").startswith("The step asks")
+        assert ("card", str(review_id)) in deployed.wished
+    refused = await deployed.vote(review_id, "yes")
+    assert isinstance(refused, votes.Held)
+    assert (await deploys.changed(deployed.database, deployed.registry)).to_hold == ()
+    mended = house(loaded("deployed", made(asks, told)))
+    async with mended.database.transaction() as connection:
+        await interventions.retry(connection, stuck, by="U0OSCAR", may_unpark=True)
+    async with mended.working():
+        await mended.until(stuck, "paused")
+        await mended.vote(review_id, "yes")
+        await mended.until(stuck, "done")
 
 
 async def test_new_code_that_asks_the_same_gets_the_answer_and_other_words_are_asked_anew(
