@@ -58,6 +58,7 @@ class Dossier:
                 picture=await pictures.find(connection, thread.id, thread.head) or "",
                 documents=await self._documents(connection, thread),
                 question=review.question,
+                arguments=tuple(item.arguments for item in review.items),
                 values=state,
                 enclosed=characters > LARGE,
                 asked=_asked(card),

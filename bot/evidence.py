@@ -8,8 +8,10 @@ from bot.inline import Inline, Styled
 from bot.values import beginning, counted, excerpt, flattened, letters, number, passage
 from bot.views import CardView, DetailsView
 from bot.wording import phrase, say
+from graphs.passages import FACTS
 from graphs.questions import Group
 
+ACTIONS: Final = 10
 GROUPS: Final = 10
 GROUP_LINES: Final = 20
 LINE: Final = 500
@@ -94,28 +96,59 @@ def _group(blocks: Blocks, name: str, group: Group, room: Room) -> None:
 
 def _question(blocks: Blocks, shows: DetailsView, room: Room) -> None:
     asked = shows.question
-    if asked is None or shows.card.actions:
+    if shows.card.actions:
+        _arguments(blocks, shows, room)
+    elif asked is not None:
+        blocks.header("h_question", phrase("modal.details.question"))
+        _pieces(blocks, "", asked, room, PIECES)
+    if shows.enclosed:
+        blocks.section("enclosed", say("modal.details.enclosed"))
+
+
+def _arguments(blocks: Blocks, shows: DetailsView, room: Room) -> None:
+    """All that goes into each action now, where its card has no room for all of it."""
+    found = [
+        (action.shown, shows.arguments[action.shown.item])
+        for action in shows.card.actions[:ACTIONS]
+        if action.shown.item < len(shows.arguments) and _is_more(shows.arguments[action.shown.item])
+    ]
+    if not found:
         return
+    blocks.header("h_question", phrase("modal.details.question"))
+    part = Room(max(room.values // len(found), 1), room.share / len(found))
+    for shown, arguments in found:
+        name = f"{shown.item + 1}_"
+        title = f"{shown.item + 1}. {excerpt(shown.title, 120)}"
+        blocks.rich(f"{name}asked", line(Styled(title, "bold")))
+        _pieces(blocks, name, arguments, part, max(PIECES // len(found), 1))
+
+
+def _is_more(arguments: Any) -> bool:
+    if not isinstance(arguments, dict):
+        return _is_long(arguments)
+    return len(arguments) > FACTS or any(map(_is_long, arguments.values()))
+
+
+def _pieces(blocks: Blocks, prefix: str, asked: Any, room: Room, most: int) -> None:
+    """Short values in a table, each long or deep one as it is, and how many are left out."""
     pieces = asked if isinstance(asked, dict) else {"": asked}
     short = {key: one for key, one in pieces.items() if not _is_long(one)}
     deep = [(str(key), one) for key, one in pieces.items() if _is_long(one)]
-    blocks.header("h_question", phrase("modal.details.question"))
-    _table(blocks, "question", flattened(short, room.values) if short else [])
+    _table(blocks, f"{prefix}question", flattened(short, room.values) if short else [])
     if left := len(short) - min(len(short), room.values):
-        blocks.rich("question_more", line(say("modal.details.more_values", count=left)))
+        blocks.rich(f"{prefix}question_more", line(say("modal.details.more_values", count=left)))
     left = room.of(LARGE)
-    for place, (name, value) in enumerate(deep[:PIECES], 1):
+    for place, (name, value) in enumerate(deep[:most], 1):
         head, whole = beginning(value, left)
         left -= len(head)
         name = excerpt(name, 80) or phrase("modal.details.question")
         if len(head) < whole:
             slots = {"count": number(len(head)), "all": number(whole)}
             name = phrase("modal.details.long", name=name, **slots)
-        blocks.rich(f"long_{place}", line(Styled(name, "bold")), *map(code, _fitting(_rows(head))))
-    if left := len(deep) - min(len(deep), PIECES):
-        blocks.rich("long_more", line(say("notice.more", count=left)))
-    if shows.enclosed:
-        blocks.section("enclosed", say("modal.details.enclosed"))
+        parts = map(code, _fitting(_rows(head)))
+        blocks.rich(f"{prefix}long_{place}", line(Styled(name, "bold")), *parts)
+    if left := len(deep) - min(len(deep), most):
+        blocks.rich(f"{prefix}long_more", line(say("notice.more", count=left)))
 
 
 def _is_long(value: Any) -> bool:

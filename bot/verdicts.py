@@ -10,7 +10,7 @@ from slackblocks import RichTextObject
 
 from bot.blocks import Blocks, bullets, line, lines, quote
 from bot.evidence import GROUP_LINES, GROUPS, LINE, Room, fact_row, long
-from bot.inline import Inline, Moment, Styled, said
+from bot.inline import Inline, Many, Moment, Styled, said
 from bot.values import excerpt
 from bot.views import Asked, CardView, DetailsView, Person, Vote
 from bot.wording import has, phrase, say
@@ -96,11 +96,13 @@ def _edits(
         when = Moment(at, card.zone, "comma", near=card.asked_at) if at else ""
         yield [say("modal.details.edited", who=by, at=when)]
     now = dict(facts)
-    for label, old in before[:GROUP_LINES]:
+    if hidden := [excerpt(label, 80) for label, _ in before if label not in now]:
+        yield [say("action.also_changed", what=Many(tuple(hidden[:GROUP_LINES])))]
+    for label, old in [one for one in before if one[0] in now][:GROUP_LINES]:
         slots = {
             "label": excerpt(label, 80),
             "old": excerpt(old, 200) or phrase("empty"),
-            "new": excerpt(now.get(label, ""), 200) or phrase("empty"),
+            "new": excerpt(now[label], 200) or phrase("empty"),
         }
         yield [say("modal.details.edited.to", **slots)]
 

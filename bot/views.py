@@ -298,7 +298,10 @@ class Decided:
 
 @dataclass(frozen=True)
 class DetailsView:
-    """Everything about a request; `question` and `values` are what is asked and the state."""
+    """Everything about a request; `question` and `values` are what is asked and the state.
+
+    `arguments` are what goes into each action now, in the order of the items.
+    """
 
     card: CardView
     written: str = ""
@@ -307,6 +310,7 @@ class DetailsView:
     picture: str = ""  # the id of the picture's file in Slack
     documents: tuple[DocumentLine, ...] = ()
     question: Any = None
+    arguments: tuple[Any, ...] = ()
     values: Any = None
     enclosed: bool = False  # the whole question is a file under the card
     asked: tuple[Asked, ...] = ()
