@@ -108,6 +108,9 @@ class Worker:
                 log.info("released: its types may be loaded now", thread=thread_id)
             deployed = await deploys.changed(self._database, serving)
             await deploys.wake(self._database, deployed)
+            mended = deployed.mended
+            for thread_id in await holding.release_mended(self._database, mended, wish=wish):
+                log.info("released: its code fits again", thread=thread_id)
             for line in deployed.stuck[:MAX_LINES]:
                 log.warning("stuck", why=line)
             for note in deployed.notes[:MAX_LINES]:

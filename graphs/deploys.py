@@ -27,11 +27,15 @@ REASON: Final = "The step "  # how the reason of a thread begins that is held fo
 @dataclass(frozen=True)
 class Deployed:
     """One line for each thread that the code of now cannot go on with, and one for each other
-    change, however many threads wait under it. `to_hold` are threads that are not held yet."""
+    change, however many threads wait under it.
+
+    `to_hold` are threads that are not held yet, `mended` those that were and whose code fits again.
+    """
 
     stuck: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     to_hold: tuple[str, ...] = ()
+    mended: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ async def changed(database: Database, registry: Registry) -> Deployed:
     to_hold: dict[str, None] = {}
     unknown: dict[str, set[int]] = {}
     others: dict[tuple[str, str], set[int]] = {}
-    mended: dict[int, str] = {}
+    mended: dict[int, tuple[str, str]] = {}
     compared: dict[str, Changes] = {}
     async for row in _waiting(database):
         number, graph = row["number"], row["graph"]
@@ -88,7 +92,7 @@ async def changed(database: Database, registry: Registry) -> Deployed:
             if row["mark"] is None:
                 to_hold[row["thread_id"]] = None
         elif row["mark"] == "held" and row["mark_reason"].startswith(REASON):
-            mended[number] = graph
+            mended[number] = graph, row["thread_id"]
         for sentence in found.other:
             others.setdefault((graph, sentence), set()).add(number)
     lines = [
@@ -101,9 +105,9 @@ async def changed(database: Database, registry: Registry) -> Deployed:
         for graph, numbers in unknown.items()
     ]
     notes = [
-        f"Thread {number} of {graph} is held, and its code is as it was: "
-        f"sayso threads retry {number}"
-        for number, graph in mended.items()
+        f"Thread {number} of {graph} is held, and its code is as it was: the next worker that "
+        f"starts lets it go on, or sayso threads retry {number}"
+        for number, (graph, _) in mended.items()
         if number not in stuck
     ]
     counted = Counter({key: len(numbers) for key, numbers in others.items()})
@@ -111,7 +115,12 @@ async def changed(database: Database, registry: Registry) -> Deployed:
         f"{graph}: {sentence} {_threads(count)} and will run the new code."
         for (graph, sentence), count in counted.items()
     ]
-    return Deployed(tuple(lines), tuple(notes), tuple(to_hold))
+    return Deployed(
+        tuple(lines),
+        tuple(notes),
+        tuple(to_hold),
+        tuple(thread for number, (_, thread) in mended.items() if number not in stuck),
+    )
 
 
 async def wake(database: Database, deployed: Deployed) -> None:

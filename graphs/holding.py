@@ -1,10 +1,13 @@
 """Letting go of what was held, once what it was held for has been mended.
 
-A state that names a type which may not be loaded holds its thread. The type is then named in
-sayso.toml and the worker started again; it lets those threads go on by itself.
+A state that names a type which may not be loaded holds its thread; the type is then named in
+sayso.toml. So does code that cannot go on with what was asked; then the code is brought back. The
+worker that starts with it lets those threads go on by itself.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from checkpoints.database import Database
 from checkpoints.errors import BlockedType
@@ -33,6 +36,21 @@ async def release_allowed(
                 )
             if isinstance(done, interventions.Retried):
                 released.append(thread.id)
+    return released
+
+
+async def release_mended(
+    database: Database, thread_ids: Sequence[str], *, wish: Wish = no_wish
+) -> list[str]:
+    """Let threads go on whose code fits again; their ids."""
+    released = []
+    for thread_id in thread_ids:
+        async with database.transaction() as connection:
+            done = await interventions.retry(
+                connection, thread_id, by=BY, may_unpark=True, wish=wish
+            )
+        if isinstance(done, interventions.Retried):
+            released.append(thread_id)
     return released
 
 

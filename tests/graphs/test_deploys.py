@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypedDict
 from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 
-from graphs import deploys, interventions, mailbox, reviews, votes
+from graphs import deploys, holding, interventions, mailbox, reviews, votes
 from tests.graphs.conftest import House, loaded, until
 
 
@@ -111,8 +111,8 @@ async def test_what_cannot_go_on_is_held_before_anybody_decides_on_it(
     assert isinstance(refused, votes.Held)
     assert (await deploys.changed(deployed.database, deployed.registry)).to_hold == ()
     mended = house(loaded("deployed", made(asks, told)))
-    async with mended.database.transaction() as connection:
-        await interventions.retry(connection, stuck, by="U0OSCAR", may_unpark=True)
+    fits = await deploys.changed(mended.database, mended.registry)
+    assert await holding.release_mended(mended.database, fits.mended) == [stuck]
     async with mended.working():
         await mended.until(stuck, "paused")
         await mended.vote(review_id, "yes")

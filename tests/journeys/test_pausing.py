@@ -398,23 +398,23 @@ async def waiting(on: Journey) -> JSON:
     return card
 
 
-async def held_for_its_code(on: Journey, card: JSON, why: str) -> None:
-    """The answer is taken, kept, and fed to nothing."""
-    await on.write(on.alice, card, "Answer", "yes")
+async def held_for_its_code(on: Journey, card: JSON, module: str, why: str) -> None:
+    """Held before anybody decides on it; with the old code back it goes on where it was."""
     held = await on.stands("held")
     assert why in str(held.mark_reason)
     await on.shows(card, "On hold", why)
     assert on.effects == ["prepare"]
+    await on.power_cut(release(on, module))
+    await on.shows(card, "Needs")
+    await on.write(on.alice, card, "Answer", "yes")
+    await on.ends("prepare", "act yes")
 
 
 @deployed("renamed")
 async def a_deploy_that_renames_the_step_holds_the_thread_until_it_is_mended(on: Journey) -> None:
     card = await waiting(on)
     await on.power_cut(release(on, "renamed", ("def ask", "def inquire"), (" ask,", " inquire,")))
-    await held_for_its_code(on, card, "ask")
-    await on.power_cut(release(on, "renamed"))
-    await on.product.run("threads", "retry", on.thread.id)
-    await on.ends("prepare", "act yes")
+    await held_for_its_code(on, card, "renamed", "ask")
 
 
 @deployed("reworded")
@@ -437,10 +437,7 @@ async def a_deploy_that_asks_something_before_gives_no_answer_to_the_wrong_quest
     before = 'return {"answer": interrupt("Pay'
     asks = f'who = interrupt("Who pays?")\n    {before}'
     await on.power_cut(release(on, "preceded", (before, asks)))
-    await held_for_its_code(on, card, "asks something else before")
-    await on.power_cut(release(on, "preceded"))
-    await on.product.run("threads", "retry", on.thread.id)
-    await on.ends("prepare", "act yes")
+    await held_for_its_code(on, card, "preceded", "asks something else before")
 
 
 @deployed("elsewhere")
