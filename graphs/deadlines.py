@@ -77,6 +77,10 @@ def then(review: Review, item: Item, spec: GraphSpec | None) -> Then:
         problem = answers.check(wanted, review.question, review.schema)
     if problem is not None:
         return Then()
+    if asked.actions and item.edited and actions.verb_of(wanted) == "approve":
+        # As a vote's: an approval of what stands on the card, not of what was asked first.
+        action = asked.actions[item.item]
+        wanted = actions.reply(asked.form, action, "approve", arguments=item.arguments)
     named = [one.label for one in shown.choices if one.needs is None and one.reply == wanted]
     return Then("answer", wanted, named[0] if named else "")
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from graphs import audit, mailbox, reviews, votes
+from graphs import audit, deadlines, mailbox, reviews, votes
 from graphs.plain import digest
 from graphs.policy import Policy, Reason
-from graphs.specs import People, Rule
+from graphs.specs import Deadline, People, Rule
 from tests.graphs.conftest import House, voter
 
 PAY = {"name": "pay", "args": {"sum": 4000, "to": "Asha"}}
@@ -147,6 +147,19 @@ async def test_an_edit_back_to_what_was_asked_is_an_approval_of_that(
     got = await here.vote(again.id, edit(), by="U0ERIN", item=0)
     assert got == votes.Edited(revision=3, item=0, have=1, need=2)
     assert (await reviews.get(here.database, again.id)).version == again.version
+
+
+@pytest.mark.parametrize("then", ["approve", APPROVE])
+async def test_a_deadline_that_approves_approves_what_stands_on_the_card(
+    house: Callable[..., House], then: Any
+) -> None:
+    here = house()
+    late = MONEY.model_copy(update={"deadline": Deadline(after=60, then=then)})
+    review = await asked(here, late, calls=[PAY])
+    assert isinstance(await here.vote(review.id, edit(sum=1), item=0), votes.Edited)
+    (item,) = (await reviews.get(here.database, review.id)).items
+    done = deadlines.then(await reviews.get(here.database, review.id), item, None)
+    assert done.answer == edit(sum=1)
 
 
 @pytest.mark.parametrize(
