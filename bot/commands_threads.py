@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -194,5 +195,11 @@ def parsed(option: str, text: str) -> Any:
 
 
 def show_json(value: Any) -> None:
-    """Print the value as JSON."""
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+    """Print the value as JSON, with what would act on a terminal written as \\u009b."""
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    typer.echo(_ACTS.sub(lambda sign: f"\\u{ord(sign.group()):04x}", text))
+
+
+# The later control signs, and those that turn or hide what stands beside them; the earlier ones
+# are written so by JSON itself.
+_ACTS = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")

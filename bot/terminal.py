@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from bot.values import one_line
 from graphs import votes
 from graphs.policy import Reason, Refusal
 from graphs.reviews import Review
@@ -57,7 +58,7 @@ def not_counted(result: votes.VoteResult, review: Review, user: str) -> str | No
                 "go on."
             )
         case votes.BadAnswer():
-            said = result.message
+            said = one_line(result.message)  # it may quote what the question allows
         case votes.Unknown():
             said = f"There is no review {result.review_id}."
         case votes.Refused():

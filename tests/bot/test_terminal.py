@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bot import printing, terminal
+from bot.commands_threads import show_json
 from bot.errors import NotConfigured
 from checkpoints.database import Database
 from checkpoints.errors import BlockedType
@@ -55,6 +56,21 @@ async def start(shell: Terminal, *words: str) -> tuple[int, str, str]:
     return await shell.run(
         "threads", "start", *words, SAYSO_CONFIG=str(shell.directory / "sayso.toml")
     )
+
+
+def test_nothing_that_a_question_or_a_state_says_acts_on_a_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    hostile = {"a\x9b31m": "\x1b[2J\u202e\x7f\u2066 and é stays"}
+    show_json(hostile)
+    out = capsys.readouterr().out
+    assert json.loads(out) == hostile
+    assert all(sign.isprintable() or sign == "\n" for sign in out)
+    assert "é stays" in out
+    bad = votes.BadAnswer("Choose \x1b[2J or \x9b31m.")
+    said = terminal.not_counted(bad, None, "U0ALICE")  # type: ignore[arg-type]
+    assert said is not None
+    assert said.isprintable()
 
 
 async def held(database: Database, thread_id: str, reason: str) -> None:
