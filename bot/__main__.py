@@ -118,7 +118,9 @@ def main() -> None:
     try:
         app()
     except SaysoError as error:
-        typer.echo(str(error), err=True)
+        from bot.values import visible
+
+        typer.echo(visible(str(error)), err=True)  # it may name what stands in somebody's file
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

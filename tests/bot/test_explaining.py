@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bot import limits, previewing
+from bot.__main__ import main
 from bot.explaining import NoCase, simulate
 from checkpoints.database import Database
 from graphs import deadlines, reviews
@@ -106,6 +107,19 @@ def test_a_condition_that_cannot_be_told_ends_the_search_there() -> None:
 def test_what_is_no_case_is_refused_with_what_to_write(wrong: Any, says: str) -> None:
     with pytest.raises(NoCase, match=says):
         simulate(wrong)
+
+
+@pytest.mark.usefixtures("configured")
+def test_what_is_wrong_with_a_case_is_told_without_its_control_signs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "case.json").write_text(json.dumps(case(graph="\x1b[2J\x9b31m\u202e")))
+    monkeypatch.setattr("sys.argv", ["sayso", "policy", "simulate", str(tmp_path / "case.json")])
+    with pytest.raises(SystemExit):
+        main()
+    said = capsys.readouterr().err
+    assert "There is no graph called" in said
+    assert said.strip().isprintable()
 
 
 @pytest.mark.usefixtures("configured")
