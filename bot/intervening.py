@@ -93,7 +93,9 @@ class Intervening:
                 connection, thread_id, by=person.id, may_unpark=operates, wish=wish
             )
         if verb == ASK_AGAIN:
-            return await interventions.ask_again(connection, thread_id, by=person.id, wish=wish)
+            return await interventions.ask_again(
+                connection, thread_id, by=person.id, review_id=review.id, wish=wish
+            )
         if person.id != review.requester:
             return await interventions.cancel(connection, thread_id, by=person.id, wish=wish)
         return await interventions.withdraw(

@@ -105,13 +105,22 @@ async def retry(
 
 
 async def ask_again(
-    connection: Connection, thread_id: str, *, by: str, wish: Wish = no_wish
+    connection: Connection,
+    thread_id: str,
+    *,
+    by: str,
+    review_id: int | None = None,
+    wish: Wish = no_wish,
 ) -> AskedAgain | NotPossible:
     """Drop the answer at which its own node failed, so that the question is put anew.
 
     The worker takes it out of the checkpoint; until then the thread stands as it did. An error in
     another step is no reason: what was decided there stays decided. Whether `by` may is the
     caller's check.
+
+    Args:
+        review_id: the question that this check was about; a step may have asked another one since,
+            under another rule.
 
     Raises:
         UnknownThread
@@ -123,7 +132,7 @@ async def ask_again(
     failed = before.status in (Status.FAILED, Status.QUEUED) and before.error is not None
     node = before.error.node if before.error is not None else ""
     asked = await connection.fetchrow(SQL.asked_by, thread_id, node) if failed else None
-    if asked is None:
+    if asked is None or review_id not in (None, asked["id"]):
         return NotPossible(before.status)
     await mailbox.consume_retries(connection, thread_id)
     body = {ASK_AGAIN: True, INTERRUPTS: [asked["interrupt_id"]]}

@@ -482,6 +482,28 @@ async def test_who_may_not_decide_the_own_request_may_not_drop_what_others_decid
     assert await desk.audit("thread.asked_again") == []
 
 
+async def test_from_an_older_card_nobody_drops_the_answer_to_a_later_question_of_the_step(
+    desk: Desk,
+) -> None:
+    older = await ask(desk, BOTH)
+    await press(desk, "U0ALICE", "Approve both")
+    thread_id = (await reviews.get(desk.database, older)).thread_id
+    later = turn(("issue_refund", REFUND, EVERY))
+    await ask(desk, later, lambda _: HEADS, thread_id=thread_id, interrupt="b" * 32)
+    await press(desk, "U0ERIN", "Approve", action_id="approve:0")
+    await desk.database.execute("update sayso.mailbox set consumed_at = now()")
+    await desk.database.execute(FAILED, thread_id, "tools")
+    async with desk.database.transaction() as connection:
+        await Wishes(desk.settings.configuration.operators)(connection, "card", str(older))
+    await desk.post_all()
+    first = desk.slack.messages("C0CREDIT")[0]
+    await press(desk, "U0DANA", "Ask again", ts=first["ts"])  # who may not decide the later one
+    await told(desk, "U0DANA")
+    assert await mailbox.waiting(desk.database, thread_id) == []
+    assert await desk.audit("thread.asked_again") == []
+    assert [entry["actor"] for entry in await desk.audit("ask_again.refused")] == ["U0DANA"]
+
+
 async def test_where_another_step_failed_there_is_no_asking_again(desk: Desk) -> None:
     await failed(desk, "send")
     shown = await card(desk)
