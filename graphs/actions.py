@@ -68,6 +68,21 @@ def asking(question: JSON, schema: JSON = None, *, kind: str = "interrupt") -> A
     return Asking("inbox", (single,)) if single is not None else Asking("free")
 
 
+def named(question: JSON) -> frozenset[str]:
+    """The tools whose calls a question asks about, also where it can only be answered as a whole.
+
+    A turn with very many calls, or with one that nothing is allowed for, is such a question.
+    """
+    calls = question.get("action_requests") if isinstance(question, dict) else None
+    found = [one.get("name") for one in _objects(calls)]
+    inbox = question if isinstance(question, list) else [question]
+    requests = [one.get("action_request") for one in _objects(inbox)]
+    found += [one.get("action") for one in _objects(requests)]
+    if isinstance(question, dict) and question.get("type") == "tool_approval":
+        found.append(question.get("name"))
+    return frozenset(name for name in found if isinstance(name, str))
+
+
 def reply(
     form: Form, action: Action, verb: str, *, note: str | None = None, arguments: JSON = MISSING
 ) -> JSON:
@@ -217,6 +232,10 @@ def _unasked(form: Form, action: Action, answer: Mapping[str, JSON], verb: str) 
     if inbox and verb in ("approve", "ignore"):
         return None if any(same(answer.get("args"), one) for one in back) else "args"
     return None
+
+
+def _objects(values: JSON) -> list[dict[str, JSON]]:
+    return [one for one in values if isinstance(one, dict)] if isinstance(values, list) else []
 
 
 def _of_turn(question: Mapping[str, JSON]) -> tuple[Action, ...] | None:

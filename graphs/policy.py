@@ -8,7 +8,7 @@ could not look up is refused, and a rule that is missing lets nobody decide.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -117,6 +117,14 @@ class Policy:
             if looked_at.verdict is Verdict.MATCHES:
                 return looked_at.rule
         return None
+
+    def has_rule_for_one_of(self, tools: Collection[str], graph: str, node: str) -> bool:
+        """Whether a rule is for one of these tools alone: a general one must not take its place."""
+        return any(
+            rule.tool in tools and rule.matches(graph, node, rule.tool)
+            for rule in self.rules
+            if rule.tool is not None
+        )
 
     def search(
         self,

@@ -17,13 +17,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from checkpoints import leases
 from checkpoints.database import Connection, queries
 from checkpoints.leases import Lease
 from graphs import audit, deadlines, mailbox, ports, reviews, routings, steps
-from graphs.actions import Action
+from graphs.actions import Action, named
 from graphs.plays import Played
 from graphs.policy import Policy, RuleFailed
 from graphs.ports import Wish
@@ -242,7 +242,7 @@ async def _put(
             continue
         # Words of the requester are never read as a verdict on an action or a stop.
         untold: list[str] = []
-        free = asked.asking.form == "free"
+        free = asked.asking.form == "free" and not named(asked.question)
         audience = loaded.audience(asked.node) if free else "reviewers"
         put = await reviews.put(
             connection, thread_id=thread.id, graph=thread.graph, asked=asked, audience=audience,
@@ -282,6 +282,12 @@ async def _put(
     return opened, revised
 
 
+TOO_MANY: Final = (
+    "it asks about tool calls that cannot be decided one by one, and a rule in [[reviews]] is for "
+    "one of these tools"
+)
+
+
 def _rule_for(
     policy: Policy,
     thread: Thread,
@@ -303,6 +309,11 @@ def _rule_for(
     }
     tool = action.tool if action is not None else None
     try:
+        if action is None and policy.has_rule_for_one_of(
+            named(asked.question), thread.graph, asked.node
+        ):
+            untold.append(TOO_MANY)
+            return None
         return policy.rule_for(thread.graph, asked.node, tool, facts)
     except RuleFailed as failed:
         untold.append(str(failed))

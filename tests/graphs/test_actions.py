@@ -15,6 +15,7 @@ from graphs.actions import (
     arguments_of,
     asking,
     assemble,
+    named,
     note_of,
     problem,
     reply,
@@ -209,6 +210,25 @@ def test_nothing_goes_along_with_an_answer_that_nobody_is_shown(
 ) -> None:
     said = problem(asking(question), 0, answer)
     assert said == f"Leave out {what}. It is no part of this answer."
+
+
+@pytest.mark.parametrize(
+    ("question", "tools"),
+    [
+        (TURN, {"pay", "mail"}),
+        ({**TURN, "review_configs": "none"}, {"pay", "mail"}),
+        (PER_CALL, {"pay"}),
+        ([INBOX] * 101, {"pay"}),
+        (INBOX, {"pay"}),
+        ({"action_requests": [5, {"name": 5}], "action_request": []}, set()),
+        ("pay", set()),
+        (None, set()),
+    ],
+)
+def test_the_tools_of_a_question_are_known_in_whatever_way_it_is_answered(
+    question: Any, tools: set[str]
+) -> None:
+    assert named(question) == tools
 
 
 def test_an_acceptance_may_bring_the_request_back_as_it_was() -> None:

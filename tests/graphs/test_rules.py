@@ -59,6 +59,21 @@ async def test_each_call_gets_the_rule_whose_condition_holds_of_its_own_values(
     assert [item.rule.approvers for item in review.items if item.rule] == [DESK, HEADS]
 
 
+async def test_so_many_calls_that_they_are_one_answer_do_not_escape_the_rule_of_their_tool(
+    house: Callable[..., House],
+) -> None:
+    rules = (Rule(tool="pay", approvers=HEADS), Rule(approvers=DESK))
+    here, review = await asked(house, *rules, sums=tuple(range(101)))
+    assert (review.asking.form, review.audience, review.rule) == ("free", "reviewers", None)
+    assert ("notice", f"review:{review.id}") in here.wished
+    (said,) = [
+        entry
+        for entry in await audit.of_review(here.database, review.id)
+        if entry.what == "rule.failed"
+    ]
+    assert "cannot be decided one by one" in str(said.detail["why"])
+
+
 @pytest.mark.parametrize(("vip", "approvers"), [(True, HEADS), (False, DESK)])
 async def test_a_condition_may_look_at_the_state_behind_the_question(
     house: Callable[..., House], vip: bool, approvers: People
