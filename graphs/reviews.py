@@ -256,7 +256,8 @@ async def put(
         if known["status"] != "open":
             return None
         return Opened(known["id"], created=False, revised=False)
-    if known["status"] != "open" or known["acts"] or asked.asking.actions:
+    anew = known["status"] != "open" or known["acts"] or asked.asking.actions
+    if anew or await _is_for_others(known, audience, rule_for):
         await set_aside(connection, known["id"], because=CHANGED)
         fresh = await _open(connection, thread_id, graph, asked, audience, rule_for, again)
         return Opened(fresh, created=True, revised=False, replaced=known["id"])
@@ -267,6 +268,14 @@ async def put(
     )  # fmt: skip
     await connection.execute(SQL.lapse, known["id"])
     return Opened(known["id"], created=False, revised=True)
+
+
+async def _is_for_others(known: Mapping[str, Any], audience: Audience, rule_for: RuleFor) -> bool:
+    """Whether a question that changed is under another rule by what it asks now."""
+    if known["audience"] != audience:
+        return True
+    rule = rule_for(None) if audience == "reviewers" else None
+    return bool(fingerprint(rule) != (known["rule_hash"] or ""))
 
 
 async def withdraw_gone(

@@ -1,7 +1,8 @@
 -- name: lock_interrupt
 -- The review of an interrupt, locked; one that was withdrawn does not count.
 select
-  r.id, r.status, r.hash,
+  r.id, r.status, r.hash, r.audience,
+  (select i.rule_hash from sayso.items as i where i.review_id = r.id and i.item = 0) as rule_hash,
   exists (select from sayso.items as i where i.review_id = r.id and i.tool is not null) as acts
 from sayso.reviews as r
 where r.thread_id = $1
