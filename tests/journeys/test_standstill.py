@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from graphs import threads
+from graphs.threads import Status
 from tests.journeys.conftest import Product, until
 from tests.journeys.test_loan_journey import REQUEST, TITLE
 
@@ -51,8 +53,8 @@ async def test_a_worker_whose_loop_stands_still_is_killed_and_the_thread_that_do
     await product.shows(card, "Done.", "TX-")
 
     async def parked() -> bool:
-        status = {each["graph"]: each["status"] for each in await product.json("threads", "list")}
-        return bool(status["stuck"] == "parked")
+        found = await threads.list_(product.database, graph="stuck")
+        return found[0].status is Status.PARKED
 
     await until("the thread to be parked", parked, seconds=80)
     assert started.process.returncode is None
