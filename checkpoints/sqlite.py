@@ -68,6 +68,15 @@ class SqliteSaver(AsyncSqliteSaver):
             await self.conn.commit()
         return True
 
+    async def forget_error_of(
+        self, thread_id: str, task_id: str, checkpoint_id: str, *, namespace: str = ""
+    ) -> None:
+        """Undo the error of a task alone, so that it runs again with the answers it has."""
+        async with self.lock:
+            key = (thread_id, namespace, checkpoint_id, task_id)
+            await self.conn.execute(_FORGET, (*key, ERROR))
+            await self.conn.commit()
+
 
 @dataclass(frozen=True)
 class Kept:

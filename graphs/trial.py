@@ -89,6 +89,11 @@ class Saver(Protocol):
     ) -> bool:
         """Undo the last answer of a task that raised because of it."""
 
+    async def forget_error_of(
+        self, thread_id: str, task_id: str, checkpoint_id: str, *, namespace: str = ""
+    ) -> None:
+        """Undo the error of a task alone."""
+
 
 class Trial:
     """One thread of one graph over one saver, played for one person."""
@@ -145,7 +150,8 @@ class Trial:
                         if not broke.rejected:
                             return Rest("failed", broke=broke)
                         problem = broke.message
-                        await self._take_back(seen)  # most schemas refuse before it is stored
+                        # A schema refuses before it is stored: then the earlier ones are good.
+                        await self._take_back(seen, stored=broke.rejected != "schema")
                         seen, state = await self._look()
                         if not seen.interrupts:
                             return Rest("failed", broke=broke)
@@ -289,17 +295,17 @@ class Trial:
             if (problem := check(answer)) is None:
                 return answer
 
-    async def _take_back(self, seen: StateSnapshot) -> bool:
-        """Undo the answers at which tasks failed, at every depth."""
+    async def _take_back(self, seen: StateSnapshot, *, stored: bool = True) -> bool:
+        """Undo the answers at which tasks failed, at every depth; without `stored` the errors."""
         saver = cast(Saver, self._saver)
         taken = False
         for configurable, task in _failed(seen):
-            taken |= await saver.take_back_answer(
-                self._thread,
-                task.id,
-                str(configurable["checkpoint_id"]),
-                namespace=str(configurable.get("checkpoint_ns") or ""),
-            )
+            namespace = str(configurable.get("checkpoint_ns") or "")
+            place = (self._thread, task.id, str(configurable["checkpoint_id"]))
+            if stored:
+                taken |= await saver.take_back_answer(*place, namespace=namespace)
+            else:
+                await saver.forget_error_of(*place, namespace=namespace)
         return taken
 
     def _done(self, seen: StateSnapshot) -> Rest:

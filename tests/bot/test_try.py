@@ -302,6 +302,16 @@ async def test_an_answer_that_the_node_does_not_take_is_asked_again(trying: Tryi
     assert (code, trying.log) == (0, ["Even", "Even"])
 
 
+async def test_an_earlier_answer_of_the_same_step_stays_when_a_later_one_does_not_fit(
+    trying: Trying,
+) -> None:
+    typed = 'Van\n{"value": 3}\n{"value": 4}\n'
+    code, shown, err = await trying.run("picky_second", typed=typed, picked=None)
+    assert (code, err) == (0, "")
+    assert shown.count("What is it called?") == 1
+    assert state_of(shown)["said"] == "Van"
+
+
 async def test_an_answer_at_which_the_node_failed_can_be_dropped(trying: Trying) -> None:
     code, _, err = await trying.run("judging", typed="maybe\n", topic="x")
     assert (code, "judge: ValueError: what is maybe" in err) == (1, True)

@@ -179,6 +179,14 @@ def look(state: Picked, config: RunnableConfig) -> Picked:
 picky = line(Picked, pick, look)
 
 
+def name_and_pick(state: Picked) -> Picked:
+    said = interrupt("What is it called?")
+    return {"picked": interrupt("An even one?", response_schema=Even), "said": said}
+
+
+picky_second = line(Picked, name_and_pick)
+
+
 def judge(state: Talk) -> Talk:
     said = interrupt("yes or no?")
     if said not in ("yes", "no"):

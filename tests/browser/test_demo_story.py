@@ -16,7 +16,7 @@ from playwright.async_api import Browser, expect
 from tests.browser.conftest import PICTURES
 from tests.browser.demo import PATIENCE_MS, ROOT, Demo, look, picture, start
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("demo")]
 
 
 @pytest.fixture

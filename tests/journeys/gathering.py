@@ -300,10 +300,8 @@ class Journey:
             "submit", user=user, values=filled, view_id=view["id"], force=force
         )
 
-    async def write(
-        self, user: str, card: JSON, label: str, values: JSON, action: str = ""
-    ) -> None:
-        """Press a button that opens a window, fill that in, and see it taken.
+    async def open(self, user: str, card: JSON, label: str, action: str = "") -> None:
+        """Press a button that opens a window, until it is there.
 
         Whoever is told that the window did not open (Slack waits three seconds for it, and this
         machine is busy) presses again, as they are asked to.
@@ -314,6 +312,12 @@ class Journey:
             await self.press(user, card, label, action)
             await self.until("a window or a word", partial(self._window_or_word, user, told))
             opened = self._window(user) is not None
+
+    async def write(
+        self, user: str, card: JSON, label: str, values: JSON, action: str = ""
+    ) -> None:
+        """Press a button that opens a window, fill that in, and see it taken."""
+        await self.open(user, card, label, action)
         answer = await self.submit(user, values)
         assert answer["ok"], answer
         assert answer["response_action"] is None, answer

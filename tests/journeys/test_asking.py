@@ -64,7 +64,9 @@ class Row:
         card = await journey.card(*self.sees)
         assert buttons(card) == self.labels
         await journey.power_cut()
-        await journey.press(journey.alice, card, self.press)
+        fills = self.fill is not None or self.wrong is not None
+        press = journey.open if fills else journey.press
+        await press(journey.alice, card, self.press)
         if self.wrong is not None:
             answer = await journey.submit(journey.alice, self.wrong, force=True)
             assert answer["response_action"] == "errors", answer
@@ -156,7 +158,8 @@ class Call:
         card = await journey.card("wants to: issue refund", "A-1", "40")
         assert buttons(card)[:4] == ACTION
         await journey.power_cut()
-        await journey.press(journey.alice, card, self.label)
+        press = journey.open if self.fill is not None else journey.press
+        await press(journey.alice, card, self.label)
         if self.fill is not None:
             answer = await journey.submit(journey.alice, self.fill)
             assert answer["response_action"] is None, answer

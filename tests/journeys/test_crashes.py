@@ -14,7 +14,11 @@ import pytest
 from tests.journeys.conftest import Process, Product, everything, until
 from tests.journeys.test_loan_journey import REQUEST, TITLE
 
-pytestmark = [pytest.mark.crash, pytest.mark.asyncio(loop_scope="session")]
+pytestmark = [
+    pytest.mark.crash,
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.xdist_group("journeys"),  # they wait more than they work: beside other tests
+]
 
 
 async def finish(product: Product) -> None:

@@ -8,7 +8,10 @@ import pytest
 
 from tests.journeys.conftest import Product, everything, until
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.xdist_group("journeys"),
+]
 
 REQUEST = "Loan for Asha Traders, 60000 for a delivery van"
 TITLE = "Loan of 60,000 for Asha Traders"

@@ -16,7 +16,10 @@ from bot.simulator import cast
 from tests.journeys.conftest import Product, everything, until
 from tests.journeys.test_loan_journey import REQUEST, ask
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.xdist_group("journeys"),
+]
 
 
 async def open_still(product: Product, card: dict) -> None:
