@@ -225,6 +225,7 @@ async def _escalate(
     now: datetime | None,
 ) -> None:
     await connection.execute(SQL.escalate, review.id, mine.item, now)
+    await reviews.renew_asks(connection, review.id)
     to = mine.rule.escalate.to if mine.rule is not None and mine.rule.escalate else None
     await audit.record(
         connection, "review.escalated", thread_id=review.thread_id, review_id=review.id,

@@ -16,6 +16,7 @@ from typing import Any
 import rfc8785
 
 from graphs.conditions import ConditionFailed, compiled
+from graphs.directory import Directory
 from graphs.specs import GraphSpec, Operators, People, Rule
 
 
@@ -57,6 +58,7 @@ class Person:
     is_bot: bool = False
     deleted: bool = False
     known: bool = True
+    email: str | None = ""  # confirmed; None where it could not be found out
     groups: frozenset[str] | None = frozenset()
 
 
@@ -75,6 +77,7 @@ class Verdict(StrEnum):
     ELSEWHERE = "elsewhere"  # it is for another graph, node or tool
     DOES_NOT_HOLD = "does_not_hold"
     FAILED = "failed"  # its condition could not be told: nobody may decide
+    SHADOWED = "shadowed"  # it would have ended the search, and decides nothing
     MATCHES = "matches"
 
 
@@ -90,10 +93,11 @@ class LookedAt:
 
 @dataclass(frozen=True)
 class Policy:
-    """The `[[reviews]]` rules in their order, and the operators."""
+    """The `[[reviews]]` rules in their order, the operators, and who roles and managers are."""
 
     rules: tuple[Rule, ...] = ()
     operators: Operators = field(default_factory=Operators)
+    directory: Directory = field(default_factory=Directory)
 
     def rule_for(
         self,
@@ -123,7 +127,7 @@ class Policy:
         return any(
             rule.tool in tools and rule.matches(graph, node, rule.tool)
             for rule in self.rules
-            if rule.tool is not None
+            if rule.tool is not None and not rule.shadow
         )
 
     def search(
@@ -133,18 +137,19 @@ class Policy:
         tool: str | None = None,
         facts: Mapping[str, Any] | None = None,
     ) -> Iterator[LookedAt]:
-        """Every rule that was looked at, to the one that ends the search."""
+        """Every rule that was looked at, to the one that ends the search.
+
+        A rule in shadow ends none, also where its condition could not be told.
+        """
         for place, rule in enumerate(self.rules, 1):
             if not rule.matches(graph, node, tool):
                 yield LookedAt(place, rule, Verdict.ELSEWHERE)
                 continue
-            try:
-                holds = rule.when is None or compiled(rule.when).holds(facts or {})
-            except ConditionFailed as failed:
-                yield LookedAt(place, rule, Verdict.FAILED, str(failed))
-                return
-            yield LookedAt(place, rule, Verdict.MATCHES if holds else Verdict.DOES_NOT_HOLD)
-            if holds:
+            verdict, why = _held_against(rule, facts or {})
+            if rule.shadow and verdict is not Verdict.DOES_NOT_HOLD:
+                verdict = Verdict.SHADOWED
+            yield LookedAt(place, rule, verdict, why)
+            if verdict in (Verdict.MATCHES, Verdict.FAILED):
                 return
 
     def asks_of_state(self, graph: str) -> bool:
@@ -155,11 +160,30 @@ class Policy:
         )
 
 
+def _held_against(rule: Rule, facts: Mapping[str, Any]) -> tuple[Verdict, str]:
+    """What a rule's condition says of the facts, and why it could not be told."""
+    try:
+        holds = rule.when is None or compiled(rule.when).holds(facts)
+    except ConditionFailed as failed:
+        return Verdict.FAILED, str(failed)
+    return (Verdict.MATCHES if holds else Verdict.DOES_NOT_HOLD), ""
+
+
 def may_decide(rule: Rule | None, person: Person, requester: str) -> Refusal | None:
-    """Whether the person may decide what stands under the rule."""
-    if rule is None or rule.approvers.is_empty():
+    """Whether the person may decide what stands under the rule, in its present stage.
+
+    Args:
+        rule: with the roles and managers in it replaced by who they are now.
+    """
+    if rule is None or rule.names_nobody():
         return Refusal(Reason.NOBODY_MAY, rule)
-    if refusal := _as_a_person(person, guests=rule.guests_may_decide):
+    # Guests and people of other organisations are let in by name: no group lets them in.
+    by_name = person.id in rule.approvers.users
+    if refusal := _as_a_person(
+        person,
+        guests=rule.guests_may_decide and by_name,
+        strangers=rule.strangers_may_decide and by_name,
+    ):
         return Refusal(refusal, rule)
     named = _named(rule.approvers, person)
     if named is None:
@@ -167,6 +191,25 @@ def may_decide(rule: Rule | None, person: Person, requester: str) -> Refusal | N
     if person.id == requester and not rule.requester_may_decide:
         return Refusal(Reason.REQUESTER, rule)
     return None if named else Refusal(Reason.NOT_ALLOWED, rule)
+
+
+def may_decide_for(
+    rule: Rule | None, person: Person, delegator: Person, requester: str
+) -> Refusal | None:
+    """Whether the person may decide in the place of somebody who may, and is away.
+
+    What the rule says of requesters holds for both of them: nobody decides on the own request
+    through another.
+    """
+    if refusal := may_decide(rule, delegator, requester):
+        return refusal
+    if rule is None or not rule.delegates_may_decide:
+        return Refusal(Reason.NOT_ALLOWED, rule)
+    if refused := _as_a_person(person, guests=False):
+        return Refusal(refused, rule)
+    if person.id == requester and not rule.requester_may_decide:
+        return Refusal(Reason.REQUESTER, rule)
+    return None
 
 
 def may_start(spec: GraphSpec, person: Person) -> Refusal | None:
@@ -216,22 +259,27 @@ def may_withdraw(operators: Operators, person: Person, requester: str) -> Refusa
 
 
 def fingerprint(rule: Rule | None) -> str:
-    """A hash of the rule, the same for the same rule everywhere; "" for none."""
+    """A hash of the rule, the same for the same rule everywhere; "" for none.
+
+    It is over what the rule says and not over what it leaves out, so that a later version, which
+    has more to say, gives the same for the same rule.
+    """
     if rule is None:
         return ""
-    return hashlib.sha256(rfc8785.dumps(rule.model_dump(mode="json"))).hexdigest()
+    said = rule.model_dump(mode="json", exclude_defaults=True)
+    return hashlib.sha256(rfc8785.dumps(said)).hexdigest()
 
 
-def _as_a_person(person: Person, *, guests: bool) -> Reason | None:
+def _as_a_person(person: Person, *, guests: bool, strangers: bool = False) -> Reason | None:
     if not person.known:
         return Reason.CANNOT_CHECK
     if person.deleted:
         return Reason.DEACTIVATED
     if person.is_bot:
         return Reason.BOT
-    if person.is_stranger:
+    if person.is_stranger and not strangers:
         return Reason.OTHER_ORGANISATION
-    if person.is_guest and not guests:
+    if person.is_guest and not guests and not person.is_stranger:
         return Reason.GUEST
     return None
 
@@ -248,11 +296,16 @@ def _among_any(lists: list[People], person: Person) -> Refusal | None:
 
 
 def _named(people: People, person: Person) -> bool | None:
-    """Whether the list names the person; None where it depends on groups nobody could read."""
+    """Whether the list names the person; None where it depends on what nobody could read."""
     if person.id in people.users:
         return True
-    if not people.groups:
-        return False
-    if person.groups is None:
-        return None
-    return not person.groups.isdisjoint(people.groups)
+    answers: list[bool | None] = []
+    if people.groups:
+        groups = person.groups
+        answers.append(None if groups is None else not groups.isdisjoint(people.groups))
+    if people.emails:
+        email = person.email
+        answers.append(None if email is None else bool(email) and email in people.emails)
+    if True in answers:
+        return True
+    return None if None in answers else False

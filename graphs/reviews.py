@@ -29,11 +29,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from checkpoints.database import Connection, Database, queries
 from graphs.actions import Action, Asking, asking, same
+from graphs.directory import keys_of
 from graphs.errors import UnknownReview
 from graphs.plain import digest, written
 from graphs.policy import fingerprint
 from graphs.questions import Shown, shown
 from graphs.specs import GraphSpec, Rule
+from graphs.tallies import stage_of
 
 if TYPE_CHECKING:
     from graphs.messages import Message
@@ -53,6 +55,7 @@ class Vote:
 
     voter: str
     voter_name: str
+    seat: str  # for whom it counts: the voter, or who is away or handed it over
     verb: str
     answer: JSON
     answer_hash: str
@@ -67,7 +70,9 @@ class Vote:
 class Item:
     """One action in a review, with its own rule, votes and outcome.
 
-    `rule` is whom to ask now: `opened_under`, and once it is escalated those whom that adds.
+    `rule` is whom to ask now: `opened_under` in its present stage, and once it is escalated those
+    whom that adds; `whole` is the same with all its stages. Roles and managers stand in both as
+    names, `graphs.directory` says who they are. `stage` counts from 0.
     Without an action `tool` is None. `arguments` are those of now, `asked` those that the graph
     asked with, `schema` is their JSON Schema as the tool has it.
     """
@@ -81,7 +86,9 @@ class Item:
     edited_by_name: str | None
     edited_at: datetime | None
     opened_under: Rule | None
+    whole: Rule | None
     rule: Rule | None
+    stage: int
     status: Literal["open", "decided"]
     verb: str | None
     outcome: str | None
@@ -149,8 +156,15 @@ class Review:
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules of all items, each once, in their order."""
+        """The rules of all items in their present stages, each once, in their order."""
         return tuple(dict.fromkeys(item.rule for item in self.items if item.rule is not None))
+
+    @property
+    def every_rule(self) -> tuple[Rule, ...]:
+        """The rules of all items in all their stages, each once: whoever decides in one of them."""
+        wholes = [item.whole for item in self.items if item.whole is not None]
+        stages = [rule.stage(number) for rule in wholes for number in range(rule.length)]
+        return tuple(dict.fromkeys(stages))
 
     @property
     def votes(self) -> tuple[Vote, ...]:
@@ -389,7 +403,17 @@ async def _open(
             fingerprint(rule), tool, action.arguments if action is not None else None,
             (action.schema or asked.schemas.get(action.tool)) if action is not None else None,
         )  # fmt: skip
+    await renew_asks(connection, review_id)
     return review_id
+
+
+async def renew_asks(connection: Connection, review_id: int) -> None:
+    """Let the open items of a review be found by whom they ask now; a stage or a rule changed."""
+    review = await get(connection, review_id)
+    for item in review.items:
+        if item.status == "open":
+            keys = keys_of(item.rule.approvers, review.requester) if item.rule is not None else []
+            await connection.execute(SQL.ask, review_id, item.item, keys)
 
 
 async def _read(
@@ -415,12 +439,14 @@ async def _read(
 
 
 def _item(row: Mapping[str, Any], votes: tuple[Vote, ...]) -> Item:
-    made = ("votes", "opened_under")
+    made = ("votes", "opened_under", "whole", "stage")
     values = {name: row[name] for name in Item.__dataclass_fields__ if name not in made}
     rule = Rule.model_validate(row["rule"]) if row["rule"] is not None else None
     escalated = rule is not None and row["escalated_at"] is not None
-    values["opened_under"] = rule
-    values["rule"] = rule.escalated() if rule is not None and escalated else rule
+    whole = rule.escalated() if rule is not None and escalated else rule
+    stage = stage_of([vote.answer_hash for vote in votes if vote.lapsed_at is None], whole)
+    values["opened_under"], values["whole"], values["stage"] = rule, whole, stage
+    values["rule"] = whole.stage(stage) if whole is not None else None
     values["answer"] = json.loads(row["answer"]) if row["answer"] is not None else None
     return Item(**values, votes=votes)
 

@@ -23,6 +23,15 @@ returning id;
 insert into sayso.items (review_id, item, rule, rule_hash, tool, asked, arguments, schema)
 values ($1, $2, $3, $4, $5, $6, $6, $7);
 
+-- name: ask
+-- Keep whom an open item asks, by the keys they are found by.
+update sayso.items
+set asks = $3
+where review_id = $1
+  and item = $2
+  and status = 'open'
+  and asks is distinct from $3;
+
 -- name: edit_item
 -- Let something else go into an open item's action; no row where it is decided.
 update sayso.items
@@ -183,8 +192,8 @@ order by review_id, item;
 -- name: votes
 -- The votes on some reviews, oldest first.
 select
-  review_id, item, voter, voter_name, verb, answer, answer_hash, note, via, revision, cast_at,
-  lapsed_at
+  review_id, item, voter, voter_name, seat, verb, answer, answer_hash, note, via, revision,
+  cast_at, lapsed_at
 from sayso.votes
 where review_id = any ($1::bigint[])
 order by id;

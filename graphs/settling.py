@@ -17,15 +17,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from checkpoints import leases
 from checkpoints.database import Connection, queries
 from checkpoints.leases import Lease
 from graphs import audit, deadlines, mailbox, ports, reviews, routings, steps
 from graphs.actions import Action, named
+from graphs.cases import Case, shadowed
 from graphs.plays import Played
-from graphs.policy import Policy, RuleFailed
+from graphs.policy import Policy
 from graphs.ports import Wish
 from graphs.registry import LoadedGraph
 from graphs.reviews import Asked
@@ -242,11 +243,12 @@ async def _put(
             continue
         # Words of the requester are never read as a verdict on an action or a stop.
         untold: list[str] = []
+        case = Case(thread, asked.node, asked.question, played.state)
         free = asked.asking.form == "free" and not named(asked.question)
         audience = loaded.audience(asked.node) if free else "reviewers"
         put = await reviews.put(
             connection, thread_id=thread.id, graph=thread.graph, asked=asked, audience=audience,
-            rule_for=partial(_rule_for, policy, thread, played, asked, untold),
+            rule_for=partial(_rule_for, policy, case, untold),
             again=again.get(asked.interrupt_id),
         )  # fmt: skip
         if put is None:
@@ -273,6 +275,8 @@ async def _put(
                     connection, "rule.failed", thread_id=thread.id, review_id=put.review_id,
                     detail={"why": list(dict.fromkeys(untold))},
                 )  # fmt: skip
+            if audience == "reviewers":
+                await _shadows(connection, policy, case, put.review_id, asked)
         elif put.revised:
             revised.append(put.review_id)
             await audit.record(
@@ -282,42 +286,25 @@ async def _put(
     return opened, revised
 
 
-TOO_MANY: Final = (
-    "it asks about tool calls that cannot be decided one by one, and a rule in [[reviews]] is for "
-    "one of these tools"
-)
-
-
-def _rule_for(
-    policy: Policy,
-    thread: Thread,
-    played: Played,
-    asked: Asked,
-    untold: list[str],
-    action: Action | None,
-) -> Rule | None:
+def _rule_for(policy: Policy, case: Case, untold: list[str], action: Action | None) -> Rule | None:
     """The rule for one action; None, and why in `untold`, where a condition could not be told."""
-    customer = (
-        {"id": thread.customer_id, "name": thread.customer_name} if thread.customer_id else None
-    )
-    facts = {
-        "question": action.arguments if action is not None else asked.question,
-        "state": played.state,
-        "thread": {"id": thread.id, "number": thread.number, "graph": thread.graph},
-        "requester": thread.requester,
-        "customer": customer,
-    }
-    tool = action.tool if action is not None else None
-    try:
-        if action is None and policy.has_rule_for_one_of(
-            named(asked.question), thread.graph, asked.node
-        ):
-            untold.append(TOO_MANY)
-            return None
-        return policy.rule_for(thread.graph, asked.node, tool, facts)
-    except RuleFailed as failed:
-        untold.append(str(failed))
-        return None
+    found = case.found(policy, action)
+    if found.why:
+        untold.append(found.why)
+    return found.rule
+
+
+async def _shadows(
+    connection: Connection, policy: Policy, case: Case, review_id: int, asked: Asked
+) -> None:
+    """Write down whom the rules in shadow would have asked, once for each item."""
+    for item, action in enumerate(asked.asking.actions or (None,)):
+        found = case.found(policy, action)
+        for shadow in found.shadows:
+            await audit.record(
+                connection, "rule.shadowed", thread_id=case.thread.id, review_id=review_id,
+                detail=shadowed(item, action.tool if action is not None else None, shadow, found),
+            )  # fmt: skip
 
 
 async def _mark(
@@ -386,7 +373,7 @@ async def _wishes(
     for review_id in opened:
         items = await connection.fetch(SQL.rules_of, review_id)
         rules = [Rule.model_validate(item["rule"]) if item["rule"] else None for item in items]
-        nobody = any(rule is None or rule.approvers.is_empty() for rule in rules)
+        nobody = any(rule is None or rule.names_nobody() for rule in rules)
         if items[0]["audience"] == "reviewers" and nobody:
             await wish(connection, ports.NOTICE, f"review:{review_id}")
 

@@ -22,6 +22,7 @@ from graphs.conditions import compiled
 from graphs.templates import Template
 
 _DURATION = re.compile(r"^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$")
+_ADDRESS = re.compile(r"[^\s@<>|,;]{1,64}@[^\s@<>|,;]{1,190}")
 _UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -49,14 +50,52 @@ class _Spec(BaseModel):
 
 
 class People(_Spec):
-    """Users and user groups by id; with both empty it is nobody, never everybody."""
+    """Users and user groups by id, and others by what they are; all empty it is nobody.
+
+    `roles` are names of the configuration, and `manager` is the requester's; who that is, is looked
+    up when it is needed (`graphs.directory`).
+    """
 
     users: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
+    emails: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    manager: bool = False
+
+    @field_validator("emails")
+    @classmethod
+    def _are_addresses(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(address(each) for each in value)
 
     def is_empty(self) -> bool:
         """Whether it names nobody at all."""
-        return not self.users and not self.groups
+        return not (self.users or self.groups or self.emails or self.roles or self.manager)
+
+    def also(self, more: People) -> People:
+        """These and those, each once."""
+
+        def both(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(dict.fromkeys((*ours, *theirs)))
+
+        return People(
+            users=both(self.users, more.users),
+            groups=both(self.groups, more.groups),
+            emails=both(self.emails, more.emails),
+            roles=both(self.roles, more.roles),
+            manager=self.manager or more.manager,
+        )
+
+
+def address(value: str) -> str:
+    """An e-mail address in the one form in which two are compared.
+
+    Raises:
+        ValueError: it is none.
+    """
+    folded = value.strip().casefold()
+    if not _ADDRESS.fullmatch(folded):
+        raise ValueError(f'{value!r} is no e-mail address; write for example "alice@example.com"')
+    return folded
 
 
 class Operators(People):
@@ -113,6 +152,14 @@ class Deadline(_Spec):
     then: Any = "hold"
 
 
+class Stage(_Spec):
+    """One of several groups of people who decide one after another, and how many of them."""
+
+    approvers: People
+    quorum: int = Field(default=1, ge=1)
+    because: str = ""
+
+
 class Rule(_Spec):
     """One `[[reviews]]` entry: which questions it is for, who decides them, where they are shown.
 
@@ -126,10 +173,14 @@ class Rule(_Spec):
     channel: str | None = None
     approvers: People = People()
     quorum: int = Field(default=1, ge=1)
+    stages: tuple[Stage, ...] = ()  # in their order, in the place of approvers and quorum
     rejections: int = Field(default=1, ge=1)  # so many decide against it, each in own words
     requester_may_decide: bool = False
     editor_may_decide: bool = True  # whether an edit is the editor's own vote for it
-    guests_may_decide: bool = False
+    guests_may_decide: bool = False  # those whom `users` names
+    strangers_may_decide: bool = False  # people of other organisations whom `users` names
+    delegates_may_decide: bool = True  # for somebody who is away or handed it over
+    shadow: bool = False  # writes down whom it would have asked, and decides nothing
     remind: tuple[Seconds, ...] = ()  # after so long, whoever has not voted; once a day at most
     escalate: Escalation | None = None
     deadline: Deadline | None = None
@@ -147,16 +198,52 @@ class Rule(_Spec):
             compiled(value)
         return value
 
+    @model_validator(mode="after")
+    def _asks_in_one_way(self) -> Rule:
+        if self.stages and (not self.approvers.is_empty() or self.quorum != 1):
+            raise ValueError(
+                "write `approvers` and `quorum` in each of the `stages`, or none of these"
+            )
+        return self
+
+    def stage(self, number: int) -> Rule:
+        """The rule as it is in one of its stages, counted from 0; without stages itself."""
+        if not self.stages:
+            return self
+        now = self.stages[number]
+        changes: dict[str, Any] = {"stages": (), "approvers": now.approvers, "quorum": now.quorum}
+        if now.because:
+            changes["because"] = now.because
+        return self.model_copy(update=changes)
+
+    def names_nobody(self) -> bool:
+        """Whether it, or one of its stages, names nobody: then nobody can decide under it."""
+        return any(self.stage(number).approvers.is_empty() for number in range(self.length))
+
+    @property
+    def length(self) -> int:
+        """How many stages it takes; one where it has none."""
+        return len(self.stages) or 1
+
+    def everyone(self) -> People:
+        """All who may decide in one of the stages; whom `escalate` names only once it is."""
+        people = self.approvers
+        for stage in self.stages:
+            people = people.also(stage.approvers)
+        return people
+
     def escalated(self) -> Rule:
-        """The rule once it is escalated: whom `escalate` names may decide too."""
+        """The rule once it is escalated: whom `escalate` names may decide too, in every stage."""
         if self.escalate is None:
             return self
-        more, those = self.escalate.to, self.approvers
-        approvers = People(
-            users=tuple(dict.fromkeys((*those.users, *more.users))),
-            groups=tuple(dict.fromkeys((*those.groups, *more.groups))),
+        more = self.escalate.to
+        if not self.stages:
+            return self.model_copy(update={"approvers": self.approvers.also(more)})
+        stages = tuple(
+            stage.model_copy(update={"approvers": stage.approvers.also(more)})
+            for stage in self.stages
         )
-        return self.model_copy(update={"approvers": approvers})
+        return self.model_copy(update={"stages": stages})
 
     def matches(self, graph: str, node: str, tool: str | None = None) -> bool:
         """Whether it is for this node, by its whole path or its last name, and for this tool.

@@ -5,6 +5,10 @@ approval (a condition) does not make it another thing; what goes into an action 
 to send back is one thing whatever the reason, and takes `rejections` people, one by default: the
 quorum is for letting something happen.
 
+Where a rule has stages, a vote counts in the one that is open when it is cast. Enough votes for the
+same thing open the next one, and there people are for that thing again, or against it. What is
+against it counts together over all stages.
+
 Where neither can be reached any more, because everybody who may decide has voted, the item is
 decided as rejected. That is known only where a rule names people; a group may have anybody in it.
 """
@@ -36,6 +40,7 @@ class Ballot:
     outcome: str
     answer: JSON
     note: str | None = None
+    seat: str = ""  # for whom it counts, where that is somebody else
 
     @property
     def hash(self) -> str:
@@ -52,51 +57,93 @@ class Tally:
     """How far the last vote got: `have` of `need` for the same thing.
 
     `decided` is what the item comes to, where that is enough. It is `out_of_reach` where it is
-    decided because nothing else can be decided any more.
+    decided because nothing else can be decided any more; without one, nobody is left to ask and
+    nothing was said against it. `stage` is the one that is open afterwards, counted from 0.
     """
 
     have: int
     need: int
     decided: Ballot | None = None
     out_of_reach: bool = False
+    stage: int = 0
+
+
+def stage_of(hashes: Sequence[str], rule: Rule | None) -> int:
+    """Which stage is open after votes with these hashes, the oldest first; the last at the end."""
+    return _replay(hashes, rule)[0]
+
+
+def settled_on(hashes: Sequence[str], rule: Rule | None) -> str | None:
+    """The hash that the stages before the open one agreed on; None in the first."""
+    return _replay(hashes, rule)[1]
+
+
+def _replay(hashes: Sequence[str], rule: Rule | None) -> tuple[int, str | None, int]:
+    """The open stage, what the stages before agreed on, and where the votes of this one begin."""
+    stage, agreed, begins = 0, None, 0
+    if rule is None or not rule.stages:
+        return 0, None, 0
+    for place, hash_ in enumerate(hashes):
+        if hash_ in _AGAINST_HASHES or stage == rule.length - 1:
+            continue
+        if list(hashes[begins : place + 1]).count(hash_) >= rule.stage(stage).quorum:
+            stage, agreed, begins = stage + 1, hash_, place + 1
+    return stage, agreed, begins
 
 
 def count(ballots: Sequence[Ballot], rule: Rule | None, requester: str) -> Tally:
-    """Count the last ballot with those before it, the oldest first."""
+    """Count the last ballot with those before it, the oldest first.
+
+    Args:
+        rule: the whole rule with its stages, with everybody in it as they are now.
+    """
     last = ballots[-1]
+    hashes = [each.hash for each in ballots]
+    before, _, begins = _replay(hashes[:-1], rule)
     alike = [each for each in ballots if each.hash == last.hash]
-    need = _needed(rule, last)
-    if len(alike) >= need:
-        return Tally(len(alike), need, _together(alike))
-    if rule is not None and _is_out_of_reach(ballots, rule, requester):
-        against = [each for each in ballots if each.outcome == "rejected"]
-        if against:
-            return Tally(len(alike), need, against[-1], out_of_reach=True)
-    return Tally(len(alike), need)
+    against = last.outcome in AGAINST
+    have = len(alike) if against else hashes[begins:].count(last.hash)
+    need = _needed(rule, last, before)
+    after = stage_of(hashes, rule)
+    is_last = rule is None or before == rule.length - 1
+    if have >= need and (against or is_last):
+        return Tally(have, need, _together(alike), stage=after)
+    if rule is not None and _is_out_of_reach(ballots, rule, requester, after):
+        said_no = [each for each in ballots if each.outcome == "rejected"]
+        decided = said_no[-1] if said_no else None
+        return Tally(have, need, decided, out_of_reach=True, stage=after)
+    return Tally(have, need, stage=after)
 
 
 def needed(rule: Rule | None) -> int:
-    """How many approvals it takes."""
-    return rule.quorum if rule is not None else 1
+    """How many approvals it takes, in its first stage."""
+    return rule.stage(0).quorum if rule is not None else 1
 
 
-def _needed(rule: Rule | None, ballot: Ballot) -> int:
+def _needed(rule: Rule | None, ballot: Ballot, stage: int) -> int:
     if rule is None:
         return 1
-    return rule.rejections if ballot.outcome in AGAINST else rule.quorum
+    return rule.rejections if ballot.outcome in AGAINST else rule.stage(stage).quorum
 
 
-def _is_out_of_reach(ballots: Sequence[Ballot], rule: Rule, requester: str) -> bool:
-    if rule.approvers.groups:
+def _is_out_of_reach(ballots: Sequence[Ballot], rule: Rule, requester: str, stage: int) -> bool:
+    """Whether those who may decide in the open stage cannot bring it to an end any more."""
+    now = rule.stage(stage)
+    if now.approvers.groups or now.approvers.emails:
         return False
-    may = set(rule.approvers.users)
+    may = set(now.approvers.users)
     if not rule.requester_may_decide:
         may.discard(requester)
-    left = len(may - {ballot.voter for ballot in ballots})
-    counted = Counter(ballot.hash for ballot in ballots)
-    return all(
-        counted[ballot.hash] + left < _needed(rule, ballot) for ballot in ballots
-    ) and left < min(rule.quorum, rule.rejections)
+    left = len(may - {ballot.seat for ballot in ballots} - {ballot.voter for ballot in ballots})
+    hashes = [ballot.hash for ballot in ballots]
+    _, agreed, begins = _replay(hashes, rule)
+    counted = Counter(hashes[begins:])
+    no = max((count for hash_, count in Counter(hashes).items() if hash_ in _AGAINST_HASHES),
+             default=0)  # fmt: skip
+    yes = max((count for hash_, count in counted.items() if hash_ not in _AGAINST_HASHES),
+              default=0)  # fmt: skip
+    fresh = counted[agreed] if agreed is not None else yes
+    return fresh + left < now.quorum and no + left < rule.rejections
 
 
 def _together(alike: Sequence[Ballot]) -> Ballot:
@@ -110,7 +157,9 @@ def _together(alike: Sequence[Ballot]) -> Ballot:
     if len(noted) > 1:
         words = "\n".join(f"{each.name or each.voter}: {each.note}" for each in noted)
     answer = _with(model.answer, model.note, words)
-    return Ballot(last.voter, last.name, model.verb, model.outcome, answer, words)
+    return Ballot(
+        last.voter, last.name, model.verb, model.outcome, answer, words, last.seat
+    )  # fmt: skip
 
 
 def _place(answer: JSON, note: str | None) -> Path | None:
@@ -160,3 +209,4 @@ def _filled(answer: JSON) -> JSON:
 
 _USUAL: Final = (("note",), ("message",))
 _SAYS_WHAT: Final = (("decision",), ("type",), ("do",))
+_AGAINST_HASHES: Final = frozenset(digest({"outcome": outcome}) for outcome in AGAINST)

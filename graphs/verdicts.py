@@ -14,11 +14,15 @@ JSON: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Counted:
-    """The vote counts, and more are needed: `have` of `need` for this answer."""
+    """The vote counts, and more are needed: `have` of `need` for this answer.
+
+    `passed` where it was the last of its stage, so that the next people are asked now.
+    """
 
     have: int
     need: int
     verb: str
+    passed: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,10 +66,12 @@ class Superseded:
 
 @dataclass(frozen=True)
 class AlreadyVoted:
-    """The own earlier vote stands."""
+    """The own earlier vote stands; `by` is who cast it, where that was somebody else for them."""
 
     verb: str
     at: datetime
+    by: str = ""
+    by_name: str = ""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
@@ -33,11 +33,12 @@ from checkpoints.database import Connection, queries
 from checkpoints.text import clean, clean_json
 from graphs import actions, audit, mailbox, ports, reviews
 from graphs.answers import check
+from graphs.directory import Directory
 from graphs.plain import digest, written
-from graphs.policy import Person, Reason, Refusal, may_decide
+from graphs.policy import Person, Reason, Refusal, may_decide, may_decide_for
 from graphs.ports import Wish, no_wish
 from graphs.specs import Rule
-from graphs.tallies import Ballot, Tally, count, needed
+from graphs.tallies import AGAINST, Ballot, Tally, count, needed, settled_on
 from graphs.verdicts import AlreadyDecided as AlreadyDecided
 from graphs.verdicts import AlreadyVoted as AlreadyVoted
 from graphs.verdicts import BadAnswer as BadAnswer
@@ -74,11 +75,34 @@ _OUTCOMES: Final = {
 
 @dataclass(frozen=True)
 class Voter:
-    """Who votes, and by which way: "slack", "cli"; there `os_user` is who typed it."""
+    """Who votes, and by which way: "slack", "cli"; there `os_user` is who typed it.
+
+    `directory` says who the roles and managers of a rule are, `requester_email` helps it. For each
+    of `covers`, the nearest first, the person may decide in their place; own say comes first.
+    """
 
     person: Person
     via: str = ""
     os_user: str | None = None
+    directory: Directory = field(default_factory=Directory)
+    requester_email: str = ""
+    covers: tuple[Person, ...] = ()
+
+    def seat(self, rule: Rule | None, requester: str) -> Person | Refusal:
+        """For whom this person may vote under a rule: themselves, else somebody they cover."""
+        refusal = may_decide(rule, self.person, requester)
+        if refusal is None:
+            return self.person
+        for one in self.covers:
+            if may_decide_for(rule, self.person, one, requester) is None:
+                return one
+        return refusal
+
+    def named(self, rule: Rule | None, requester: str) -> Rule | None:
+        """The rule with everybody in it as they are now."""
+        if rule is None:
+            return None
+        return self.directory.rule(rule, requester, self.requester_email)
 
 
 def verb_of(answer: JSON) -> str:
@@ -139,7 +163,7 @@ async def vote(
     verb = verb or _verb_of(found.asking, answer)
     note = note or (actions.note_of(answer) if found.asking.actions else None)
     note = _capped(clean(note)) if note else None
-    refusal = _refusal(row, found, mine, voter, revision, answer)
+    refusal = _refusal(row, found, mine, voter, revision, answer, verb, note)
     if refusal is not None:
         return await _refuse(connection, refusal, thread_id, review_id, voter, verb)
     standing: Sequence[reviews.Vote] = mine.standing_votes()
@@ -148,16 +172,20 @@ async def vote(
     if edits:
         stands = await _edit(connection, found, mine, answer, voter, now, wish)
         standing = ()
+    whole = voter.named(mine.whole, found.requester)
+    seat = _seat(row, whole, 0 if edits else mine.stage, voter)
     counts = not edits or mine.rule is None or mine.rule.editor_may_decide
+    # Who changes something in a later stage begins anew with people among whom they may not be.
+    counts = counts and isinstance(seat, Person)
     mine_now = Ballot(
         voter.person.id, clean(voter.person.name), verb, _outcome_of(found, verb, answer), answer,
-        note,
+        note, seat.id if isinstance(seat, Person) else "",
     )  # fmt: skip
     cast = [*(_ballot(found, each) for each in standing), *([mine_now] if counts else [])]
-    tally = count(cast, mine.rule, found.requester) if cast else Tally(0, needed(mine.rule))
+    tally = count(cast, whole, found.requester) if cast else Tally(0, needed(whole))
     if counts:
         await connection.execute(
-            SQL.cast, review_id, item, stands, mine_now.voter, mine_now.name, verb,
+            SQL.cast, review_id, item, stands, mine_now.voter, mine_now.name, mine_now.seat, verb,
             written(answer), mine_now.hash, note, voter.via, now,
         )  # fmt: skip
         await audit.record(
@@ -167,15 +195,20 @@ async def vote(
                 **_said(voter, verb), "item": item, "revision": stands, "answer": answer,
                 "answer_hash": mine_now.hash, "question_hash": row["hash"], "note": note,
                 "have": tally.have, "need": tally.need,
+                "seat": mine_now.seat, "stage": 0 if edits else mine.stage,
             },
         )  # fmt: skip
     kind = ports.CARD if row["audience"] == "reviewers" else ports.ASK
     await wish(connection, kind, str(review_id))
     await wish(connection, ports.PROGRESS, thread_id)
     if tally.decided is None:
+        if tally.stage != mine.stage:
+            await reviews.renew_asks(connection, review_id)
+        if tally.out_of_reach:
+            await wish(connection, ports.NOTICE, f"unreachable:{review_id}")
         if edits:
             return Edited(stands, item, tally.have, tally.need)
-        return Counted(tally.have, tally.need, verb)
+        return Counted(tally.have, tally.need, verb, passed=tally.stage > mine.stage)
     decided = tally.decided
     await connection.execute(
         reviews.SQL.decide_item, review_id, item, decided.verb, decided.outcome,
@@ -345,7 +378,9 @@ async def _edit(
 
 def _ballot(review: reviews.Review, vote: reviews.Vote) -> Ballot:
     outcome = _outcome_of(review, vote.verb, vote.answer)
-    return Ballot(vote.voter, vote.voter_name, vote.verb, outcome, vote.answer, vote.note)
+    return Ballot(
+        vote.voter, vote.voter_name, vote.verb, outcome, vote.answer, vote.note, vote.seat
+    )  # fmt: skip
 
 
 def _capped(note: str | None) -> str | None:
@@ -372,6 +407,8 @@ def _refusal(
     voter: Voter,
     revision: int | None,
     answer: JSON,
+    verb: str,
+    note: str | None,
 ) -> VoteResult | None:
     """Why the vote does not count, or None; in the order in which a person wants to know."""
     if row["status"] == "expired":
@@ -391,12 +428,18 @@ def _refusal(
         return Held(row["mark"])
     if revision is not None and revision != row["revision"]:
         return Superseded(row["revision"])
-    if refused := _not_allowed(row, mine.rule, voter.person):
-        return Refused(refused.reason, refused.rule)
-    own = next((v for v in mine.standing_votes() if v.voter == voter.person.id), None)
+    whole = voter.named(mine.whole, review.requester)
+    seat = _seat(row, whole, mine.stage, voter)
     edits = _edits(review, mine, answer)
-    if own is not None and not edits:
+    standing = mine.standing_votes()
+    own = next((vote for vote in standing if vote.voter == voter.person.id), None)
+    if own is not None and not edits:  # in an earlier stage, too
         return AlreadyVoted(own.verb, own.cast_at)
+    if isinstance(seat, Refusal):
+        return Refused(seat.reason, seat.rule)
+    taken = next((vote for vote in standing if vote.seat == seat.id), None)
+    if taken is not None and not edits:
+        return AlreadyVoted(taken.verb, taken.cast_at, taken.voter, taken.voter_name)
     if _decides_on_own_edit(mine, voter.person, edits):
         return Refused(Reason.EDITOR, mine.rule)
     try:
@@ -405,9 +448,34 @@ def _refusal(
         return BadAnswer("The answer must be JSON.")
     message = actions.problem(review.asking, mine.item, answer, mine.schema)
     if message is None:
-        whole = review.asking.form in ("free", "per_call")
-        message = check(answer, row["question"], row["schema"] if whole else None)
+        alone = review.asking.form in ("free", "per_call")
+        message = check(answer, row["question"], row["schema"] if alone else None)
+    if message is None and not edits:
+        message = _other_than_settled(review, mine, whole, voter, answer, verb, note)
     return BadAnswer(message) if message is not None else None
+
+
+def _other_than_settled(
+    review: reviews.Review,
+    mine: reviews.Item,
+    whole: Rule | None,
+    voter: Voter,
+    answer: JSON,
+    verb: str,
+    note: str | None,
+) -> str | None:
+    """What to say where a later stage answers otherwise than those before it agreed on."""
+    hashes = [vote.answer_hash for vote in mine.standing_votes()]
+    agreed = settled_on(hashes, whole)
+    outcome = _outcome_of(review, verb, answer)
+    if agreed is None or outcome in AGAINST:
+        return None
+    said = Ballot(voter.person.id, "", verb, outcome, answer, note)
+    if said.hash == agreed:
+        return None
+    return (
+        "The people before you agreed on another answer. Give the same one, or decide against it."
+    )
 
 
 def _decides_on_own_edit(mine: reviews.Item, person: Person, edits: bool) -> bool:
@@ -416,12 +484,16 @@ def _decides_on_own_edit(mine: reviews.Item, person: Person, edits: bool) -> boo
     return mine.edited and mine.edited_by == person.id
 
 
-def _not_allowed(row: Mapping[str, Any], rule: Rule | None, person: Person) -> Refusal | None:
+def _seat(row: Mapping[str, Any], whole: Rule | None, stage: int, voter: Voter) -> Person | Refusal:
+    """For whom it is that the vote counts in this stage, or why for nobody."""
     if row["audience"] == "reviewers":
-        return may_decide(rule, person, row["requester"])
-    if not person.known:
+        rule = whole.stage(stage) if whole is not None else None
+        return voter.seat(rule, row["requester"])
+    if not voter.person.known:
         return Refusal(Reason.CANNOT_CHECK)
-    return None if person.id == row["requester"] else Refusal(Reason.NOT_ALLOWED)
+    if voter.person.id == row["requester"]:
+        return voter.person
+    return Refusal(Reason.NOT_ALLOWED)
 
 
 async def _refuse(

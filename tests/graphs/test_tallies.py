@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphs.specs import People, Rule
-from graphs.tallies import AGAINST, Ballot, count
+from graphs.specs import People, Rule, Stage
+from graphs.tallies import AGAINST, Ballot, count, stage_of
 
 THREE = People(users=("A", "B", "C"))
 YES: dict[str, Any] = {"decision": "approve"}
@@ -116,3 +116,47 @@ def test_everybody_having_voted_something_is_decided_exactly_once(
         assert (for_it >= quorum) is not against or number - for_it >= rejections
         return
     assert not any(ballot.outcome == "rejected" for ballot in ballots)  # nobody said a word against
+
+
+# Stages
+
+FINANCE_THEN_RISK = Rule(
+    stages=(
+        Stage(approvers=People(users=("F",))),
+        Stage(approvers=People(users=("A", "B", "C")), quorum=2),
+    )
+)
+
+
+def test_stages_are_passed_in_their_order_and_the_last_decides_with_everybodys_words() -> None:
+    ballots = [yes("F", "insured"), yes("A"), yes("B", "by May")]
+    first, second, third = (count(ballots[:n], FINANCE_THEN_RISK, "R") for n in (1, 2, 3))
+    assert (first.have, first.need, first.stage, first.decided) == (1, 1, 1, None)
+    assert (second.have, second.need, second.stage, second.decided) == (1, 2, 1, None)
+    assert third.decided is not None
+    assert third.decided.answer == {**YES, "note": "f: insured\nb: by May"}
+
+
+def test_a_rejection_in_any_stage_decides_and_counts_over_all_of_them() -> None:
+    assert count([yes("F"), no("A")], FINANCE_THEN_RISK, "R").decided is not None
+    two = FINANCE_THEN_RISK.model_copy(update={"rejections": 2})
+    assert count([no("F"), yes("F2")], two, "R").decided is None
+    assert count([no("F"), yes("F2"), no("A")], two, "R").decided is not None
+
+
+def test_a_stage_that_nobody_is_left_for_is_out_of_reach() -> None:
+    again = Rule(stages=(Stage(approvers=People(users=("A",))),) * 2)
+    tally = count([yes("A")], again, "R")
+    assert (tally.out_of_reach, tally.decided, tally.stage) == (True, None, 1)
+
+
+@given(st.lists(st.sampled_from(["yes", "other", "no"]), max_size=12), st.integers(1, 3))
+def test_the_open_stage_only_rises_and_never_passes_the_last(said: list[str], quorum: int) -> None:
+    people = People(groups=("S",))
+    rule = Rule(stages=(Stage(approvers=people, quorum=quorum),) * 3, rejections=99)
+    made = {"yes": yes, "other": lambda voter: yes(voter, amount=1), "no": no}
+    ballots = [made[one](f"V{place}") for place, one in enumerate(said)]
+    stages = [stage_of([one.hash for one in ballots[:n]], rule) for n in range(len(ballots) + 1)]
+    assert stages == sorted(stages)
+    assert not stages or stages[-1] <= 2
+    assert stages[0] == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,9 +13,10 @@ import pytest
 from checkpoints import leases
 from checkpoints.database import Database
 from graphs import audit, interventions, mailbox, reviews, votes
+from graphs.directory import Directory
 from graphs.policy import Reason
-from graphs.specs import People, Rule
-from tests.graphs.conftest import House, until, voter
+from graphs.specs import People, Rule, Stage
+from tests.graphs.conftest import House, person, until, voter
 
 APPROVE = {"decision": "approve", "note": None}
 REJECT = {"decision": "reject", "note": "too much"}
@@ -312,3 +314,73 @@ async def test_the_record_can_only_grow(house: Callable[..., House], database: D
         with pytest.raises(Exception, match=r"append-only|refused"):
             await database.execute(statement)
     assert await until(lambda: audit.recent(database))
+
+
+async def test_stages_are_asked_one_after_another_and_each_person_once(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+    rule = Rule(
+        stages=(
+            Stage(approvers=People(users=("U0ERIN",), manager=True)),
+            Stage(approvers=People(roles=("risk",)), quorum=2),
+        )
+    )
+    risk = People(users=("U0ALICE", "U0DANA", "U0ERIN"))
+    directory = Directory({"risk": risk}, {"U0BOB": "U0CHARLIE"})
+    review = await here.asked(rule=rule)
+
+    async def vote(by: str, answer: dict[str, Any] = APPROVE) -> votes.VoteResult:
+        async with here.database.transaction() as connection:
+            return await votes.vote(
+                connection, review_id=review.id, answer=answer, wish=here.wish,
+                voter=replace(voter(by), directory=directory),
+            )  # fmt: skip
+
+    async def asks() -> list[str]:
+        return list(await here.database.fetchval("select asks from sayso.items"))
+
+    assert await asks() == ["user:U0ERIN", "manager:U0BOB"]
+    early = await vote("U0ALICE")
+    assert isinstance(early, votes.Refused)
+    assert early.reason is Reason.NOT_ALLOWED
+    assert await vote("U0ERIN") == votes.Counted(1, 1, "approve", passed=True)
+    assert await asks() == ["role:risk"]
+    now = await reviews.get(here.database, review.id)
+    assert (now.items[0].stage, now.items[0].rule.quorum) == (1, 2)  # type: ignore[union-attr]
+    assert isinstance(await vote("U0ERIN"), votes.AlreadyVoted)  # in the stage before
+    late = await vote("U0CHARLIE")  # the manager, whose stage is over
+    assert isinstance(late, votes.Refused)
+    other = await vote("U0ALICE", {"decision": "approve", "amount": 1})
+    assert isinstance(other, votes.BadAnswer)
+    assert await vote("U0ALICE") == votes.Counted(1, 2, "approve")
+    assert isinstance(await vote("U0DANA"), votes.Decided)
+
+
+async def test_who_covers_for_somebody_counts_for_them_and_each_seat_counts_once(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+    rule = Rule(approvers=People(users=("U0ALICE", "U0DANA")), quorum=2)
+    review = await here.asked(rule=rule)
+
+    async def vote(by: str, *covers: str) -> votes.VoteResult:
+        async with here.database.transaction() as connection:
+            return await votes.vote(
+                connection, review_id=review.id, answer=APPROVE, wish=here.wish,
+                voter=replace(voter(by), covers=tuple(person(one) for one in covers)),
+            )  # fmt: skip
+
+    assert isinstance(await vote("U0CHARLIE", "U0ERIN"), votes.Refused)
+    assert isinstance(await vote("U0BOB", "U0ALICE"), votes.Refused)  # his own request
+    assert await vote("U0CHARLIE", "U0ALICE") == votes.Counted(1, 2, "approve")
+    back = await vote("U0ALICE")
+    assert isinstance(back, votes.AlreadyVoted)
+    assert (back.by, back.by_name) == ("U0CHARLIE", "Charlie")
+    assert isinstance(await vote("U0CHARLIE", "U0DANA"), votes.AlreadyVoted)  # one person, once
+    assert isinstance(await vote("U0DANA"), votes.Decided)
+    standing = (await reviews.get(here.database, review.id)).items[0].standing_votes()
+    assert [(one.voter, one.seat) for one in standing] == [
+        ("U0CHARLIE", "U0ALICE"),
+        ("U0DANA", "U0DANA"),
+    ]

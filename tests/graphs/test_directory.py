@@ -1,0 +1,95 @@
+"""Roles and managers are names in a rule; who they are is looked up when it is needed."""
+
+from __future__ import annotations
+
+from graphs.directory import Directory, keys_of
+from graphs.policy import Person, Reason, may_decide, may_decide_for
+from graphs.specs import Escalation, People, Rule, Stage
+
+RISK = People(users=("U0DANA",), groups=("S0RISK",))
+HERE = Directory({"risk": RISK}, {"U0BOB": "U0ERIN", "carl@example.com": "erin@example.com"})
+
+
+def person(user: str, **facts: object) -> Person:
+    return Person(user, "T0SAYSO", **facts)  # type: ignore[arg-type]
+
+
+def may(rule: Rule, user: str, requester: str = "U0BOB", **facts: object) -> Reason | None:
+    refusal = may_decide(HERE.rule(rule, requester), person(user, **facts), requester)
+    return refusal.reason if refusal is not None else None
+
+
+def test_a_role_is_who_the_configuration_says_now() -> None:
+    rule = Rule(approvers=People(users=("U0ALICE",), roles=("risk",)))
+    assert may(rule, "U0ALICE") is None
+    assert may(rule, "U0DANA") is None
+    assert may(rule, "U0X", groups=frozenset({"S0RISK"})) is None
+    assert may(rule, "U0X") is Reason.NOT_ALLOWED
+
+
+def test_a_role_that_is_not_configured_and_a_manager_who_is_not_known_are_nobody() -> None:
+    assert may(Rule(approvers=People(roles=("gone",))), "U0ALICE") is Reason.NOBODY_MAY
+    nobody = may(Rule(approvers=People(manager=True)), "U0ALICE", requester="U0X")
+    assert nobody is Reason.NOBODY_MAY
+
+
+def test_the_manager_is_the_requesters_by_id_or_by_address() -> None:
+    rule = Rule(approvers=People(manager=True))
+    assert may(rule, "U0ERIN") is None
+    assert may(rule, "U0ALICE") is Reason.NOT_ALLOWED
+    by_address = HERE.rule(rule, "U0CARL", " Carl@Example.com ")
+    erin = person("U0ERIN", email="erin@example.com")
+    assert may_decide(by_address, erin, "U0CARL") is None
+    assert HERE.rule(rule, "U0CARL").approvers.is_empty()
+
+
+def test_who_has_an_address_decides_and_an_address_that_is_not_known_is_no_yes() -> None:
+    rule = Rule(approvers=People(emails=("Alice@Example.com",)))
+    assert may(rule, "U0ALICE", email="alice@example.com") is None
+    assert may(rule, "U0ALICE", email="") is Reason.NOT_ALLOWED
+    assert may(rule, "U0ALICE", email=None) is Reason.CANNOT_CHECK
+
+
+def test_guests_and_strangers_are_let_in_by_name_and_by_no_group() -> None:
+    rule = Rule(
+        approvers=People(users=("U0GUEST",), groups=("S0CREDIT",)),
+        guests_may_decide=True,
+        strangers_may_decide=True,
+    )
+    inside = frozenset({"S0CREDIT"})
+    assert may(rule, "U0GUEST", is_guest=True) is None
+    assert may(rule, "U0GUEST", is_stranger=True) is None
+    assert may(rule, "U0OTHER", is_guest=True, groups=inside) is Reason.GUEST
+    assert may(rule, "U0OTHER", is_stranger=True, groups=inside) is Reason.OTHER_ORGANISATION
+    assert may(rule, "U0GUEST", is_stranger=True, is_bot=True) is Reason.BOT
+    closed = Rule(approvers=People(users=("U0GUEST",)))
+    assert may(closed, "U0GUEST", is_guest=True) is Reason.GUEST
+    assert may(closed, "U0GUEST", is_stranger=True) is Reason.OTHER_ORGANISATION
+
+
+def test_nobody_decides_on_the_own_request_through_another() -> None:
+    rule = Rule(approvers=People(users=("U0ALICE", "U0BOB")))
+    alice, bob, carol = person("U0ALICE"), person("U0BOB"), person("U0CAROL")
+    assert may_decide_for(rule, carol, alice, "U0BOB") is None
+    refused = may_decide_for(rule, bob, alice, "U0BOB")
+    assert refused is not None
+    assert refused.reason is Reason.REQUESTER
+    refused = may_decide_for(rule, carol, bob, "U0BOB")
+    assert refused is not None
+    assert refused.reason is Reason.REQUESTER
+    strict = rule.model_copy(update={"delegates_may_decide": False})
+    assert may_decide_for(strict, carol, alice, "U0X") is not None
+    assert may_decide_for(rule, person("U0CAROL", is_guest=True), alice, "U0X") is not None
+    assert may_decide_for(rule, carol, person("U0ALICE", deleted=True), "U0X") is not None
+
+
+def test_every_place_of_a_rule_is_looked_up_and_people_are_found_by_their_keys() -> None:
+    risk = People(roles=("risk",))
+    rule = Rule(stages=(Stage(approvers=risk),), escalate=Escalation(after=1, to=risk))
+    named = HERE.rule(rule, "U0BOB")
+    assert named.stages[0].approvers == RISK
+    assert named.escalate is not None
+    assert named.escalate.to == RISK
+    assert named.escalated().stage(0).approvers == RISK
+    keys = keys_of(People(users=("U1", "U1"), roles=("risk",), manager=True), "U0BOB")
+    assert keys == ["user:U1", "role:risk", "manager:U0BOB"]
