@@ -80,6 +80,7 @@ class Ballots:
                 note=ballot.note,
                 voter=Voter(person, via="slack"),
                 wish=house.wishes,
+                spec=house.specs.get(review.graph),
             )
             refusal = await self._refusal(connection, ballot, result)
             reached("decision.before_commit")
@@ -103,6 +104,7 @@ class Ballots:
                 items=items,
                 voter=Voter(person, via="slack"),
                 wish=house.wishes,
+                spec=house.specs.get(review.graph),
             )
             told = [
                 await self._refusal(connection, replace(ballot, item=item), result)

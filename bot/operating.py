@@ -249,6 +249,7 @@ async def decide(
                     answer=answer,
                     voter=voter,
                     wish=office.wishes,
+                    spec=office.settings.configuration.graphs.get(review.graph),
                 )
             else:
                 one = await votes.vote(
@@ -259,6 +260,7 @@ async def decide(
                     voter=voter,
                     note=_note(answer),
                     wish=office.wishes,
+                    spec=office.settings.configuration.graphs.get(review.graph),
                 )
                 results = [one]
         said = [terminal.not_counted(result, review, user) for result in results]

@@ -37,7 +37,7 @@ from graphs.directory import Directory
 from graphs.plain import digest, written
 from graphs.policy import Person, Reason, Refusal, may_decide, may_decide_for
 from graphs.ports import Wish, no_wish
-from graphs.specs import Rule
+from graphs.specs import GraphSpec, Rule
 from graphs.tallies import AGAINST, Ballot, Tally, count, needed, settled_on
 from graphs.verdicts import AlreadyDecided as AlreadyDecided
 from graphs.verdicts import AlreadyVoted as AlreadyVoted
@@ -57,6 +57,7 @@ from graphs.verdicts import is_refusal as is_refusal
 SQL = queries(__file__)
 JSON: TypeAlias = Any
 MAX_NOTE_CHARACTERS: Final = 3_000
+OUT_OF_REACH: Final = "Nobody is left who could decide it."
 
 _OUTCOMES: Final = {
     "approve": "approved",
@@ -138,6 +139,7 @@ async def vote(
     item: int = 0,
     now: datetime | None = None,
     wish: Wish = no_wish,
+    spec: GraphSpec | None = None,
 ) -> VoteResult:
     """Count one person's say for one exact answer, and decide the item when that is enough.
 
@@ -146,6 +148,8 @@ async def vote(
         verb: the button's; None takes it from the answer.
         answer: the very value that the node's `interrupt()` returns; with actions, that of the
             item.
+        spec: the graph's words, among them how its question is rejected where nobody can decide it
+            any more.
     """
     answer = clean_json(answer)
     verb = clean(verb) if verb else ""
@@ -201,7 +205,10 @@ async def vote(
     kind = ports.CARD if row["audience"] == "reviewers" else ports.ASK
     await wish(connection, kind, str(review_id))
     await wish(connection, ports.PROGRESS, thread_id)
-    if tally.decided is None:
+    decided = tally.decided
+    if decided is None and tally.out_of_reach:
+        decided = _rejection(found, mine, spec)
+    if decided is None:
         if tally.stage != mine.stage:
             await reviews.renew_asks(connection, review_id)
         if tally.out_of_reach:
@@ -209,13 +216,13 @@ async def vote(
         if edits:
             return Edited(stands, item, tally.have, tally.need)
         return Counted(tally.have, tally.need, verb, passed=tally.stage > mine.stage)
-    decided = tally.decided
     await connection.execute(
         reviews.SQL.decide_item, review_id, item, decided.verb, decided.outcome,
-        written(decided.answer), _capped(decided.note), decided.voter, decided.name, now,
+        written(decided.answer), _capped(decided.note), decided.voter or None,
+        decided.name or None, now,
     )  # fmt: skip
     await audit.record(
-        connection, "review.decided", actor=voter.person.id, thread_id=thread_id,
+        connection, "review.decided", actor=decided.voter or audit.SYSTEM, thread_id=thread_id,
         review_id=review_id,
         detail={
             "item": item, "outcome": decided.outcome, "answer": decided.answer,
@@ -247,6 +254,7 @@ async def vote_all(
     items: Sequence[int] | None = None,
     now: datetime | None = None,
     wish: Wish = no_wish,
+    spec: GraphSpec | None = None,
 ) -> list[VoteResult]:
     """Approve every open action of a review that can be approved, each as a vote of its own.
 
@@ -262,7 +270,7 @@ async def vote_all(
         await vote(
             connection, review_id=review_id, item=item, revision=revision, verb="approve",
             answer=actions.reply(asked.form, asked.actions[item], "approve"),
-            voter=voter, now=now, wish=wish,
+            voter=voter, now=now, wish=wish, spec=spec,
         )
         for item in items
     ]  # fmt: skip
@@ -285,6 +293,7 @@ async def vote_whole(
     voter: Voter,
     now: datetime | None = None,
     wish: Wish = no_wish,
+    spec: GraphSpec | None = None,
 ) -> list[VoteResult]:
     """Vote on every item by one whole answer, the very value that `interrupt()` returns.
 
@@ -306,7 +315,7 @@ async def vote_whole(
                     continue
                 result = await vote(
                     connection, review_id=review_id, item=item, answer=part, voter=voter, now=now,
-                    wish=wish,
+                    wish=wish, spec=spec,
                 )  # fmt: skip
                 results.append(result)
             if len(results) > 1 and any(map(is_refusal, results)):
@@ -374,6 +383,19 @@ async def _edit(
             who = f"{review.id}.{mine.item}.{revision}.{row['voter']}"
             await wish(connection, ports.LAPSED, who)
     return revision
+
+
+def _rejection(review: reviews.Review, mine: reviews.Item, spec: GraphSpec | None) -> Ballot | None:
+    """What stands for a rejection where nobody is left who could bring the item to an end.
+
+    Nobody said it, so it has no name. None where the question cannot be rejected: it stays open.
+    """
+    item = mine.item if review.asking.actions else None
+    choice = review.shown(spec).choice("reject", item)
+    if choice is None or choice.needs == "form":
+        return None
+    answer = choice.answer(OUT_OF_REACH if choice.needs else None)
+    return Ballot("", "", "reject", "rejected", answer, OUT_OF_REACH)
 
 
 def _ballot(review: reviews.Review, vote: reviews.Vote) -> Ballot:

@@ -15,7 +15,7 @@ from checkpoints.database import Database
 from graphs import audit, interventions, mailbox, reviews, votes
 from graphs.directory import Directory
 from graphs.policy import Reason
-from graphs.specs import People, Rule, Stage
+from graphs.specs import GraphSpec, People, Rule, Stage
 from tests.graphs.conftest import House, person, until, voter
 
 APPROVE = {"decision": "approve", "note": None}
@@ -384,3 +384,33 @@ async def test_who_covers_for_somebody_counts_for_them_and_each_seat_counts_once
         ("U0CHARLIE", "U0ALICE"),
         ("U0DANA", "U0DANA"),
     ]
+
+
+async def test_where_nobody_is_left_to_decide_it_is_rejected_in_nobodys_name(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+    once = Stage(approvers=People(users=("U0ALICE",)))
+    buttons = [{"verb": "reject", "label": "Reject", "answer": {"decision": "reject"}}]
+    spec = GraphSpec.model_validate(
+        {"path": "a:b", "questions": [{"node": "ask", "title": "Pay?", "buttons": buttons}]}
+    )
+
+    async def vote(review: reviews.Review, spec: GraphSpec | None) -> votes.VoteResult:
+        async with here.database.transaction() as connection:
+            return await votes.vote(
+                connection, review_id=review.id, answer=APPROVE, wish=here.wish, spec=spec,
+                voter=voter("U0ALICE"),
+            )  # fmt: skip
+
+    review = await here.asked(rule=Rule(stages=(once, once)))
+    assert isinstance(await vote(review, None), votes.Counted)
+    assert ("notice", f"unreachable:{review.id}") in here.wished
+    review = await here.asked(rule=Rule(stages=(once, once)))
+    got = await vote(review, spec)
+    assert isinstance(got, votes.Decided)
+    assert (got.outcome, got.answer) == ("rejected", {"decision": "reject"})
+    item = (await reviews.get(here.database, review.id)).items[0]
+    assert (item.decided_by, item.note) == (None, votes.OUT_OF_REACH)
+    last = (await audit.of_review(here.database, review.id))[-1]
+    assert (last.actor, last.detail["out_of_reach"]) == (audit.SYSTEM, True)
