@@ -101,10 +101,15 @@ async def _slack(settings: Settings):  # type: ignore[no-untyped-def]
 
 def _unreviewed(settings: Settings, registry: Registry) -> Iterator[str]:
     """Templates of nodes that no rule is for: what they ask, nobody may decide."""
-    rules: tuple[Rule, ...] = settings.configuration.reviews
+    every = settings.configuration.reviews
+    rules = [rule for rule in every if not rule.shadow]
     for name, spec in settings.configuration.graphs.items():
         if not any(rule.graph in (None, name) for rule in rules):
-            yield f"graphs.{name}: no [[reviews]] rule is for it: what it asks, nobody may decide."
+            but = " but one in shadow" if any(rule.graph in (None, name) for rule in every) else ""
+            yield (
+                f"graphs.{name}: no [[reviews]] rule{but} is for it: what it asks, nobody may "
+                "decide."
+            )
             continue
         nodes = set(registry.loaded[name].graph.nodes) if name in registry.loaded else None
         for question in spec.questions:
@@ -114,3 +119,22 @@ def _unreviewed(settings: Settings, registry: Registry) -> Iterator[str]:
                 continue
             if not any(rule.matches(name, question.node) for rule in rules):
                 yield f"graphs.{name}: no [[reviews]] rule matches {question.node}: nobody may."
+        yield from _only_in_shadow(name, every)
+
+
+def _only_in_shadow(graph: str, rules: Sequence[Rule]) -> Iterator[str]:
+    """Rules in shadow that stand alone: whom they would ask is written down, nobody is asked."""
+    for number, rule in enumerate(rules, 1):
+        if not rule.shadow or rule.node is None or rule.graph not in (None, graph):
+            continue
+        last = rule.node.rsplit("/", 1)[-1]
+        if not any(
+            one.matches(graph, one.node or rule.node, rule.tool)
+            and (one.node is None or one.node.rsplit("/", 1)[-1] == last)
+            for one in rules
+            if not one.shadow
+        ):
+            yield (
+                f"reviews[{number}]: it is in shadow, and no other rule is for {rule.node} of "
+                f"{graph}: nobody may decide there."
+            )

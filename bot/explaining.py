@@ -7,15 +7,16 @@ Both only look.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from bot import app, logs
 from bot.settings import load
+from bot.stories import people_in_words, shadow_in_words
 from checkpoints.errors import SaysoError
 from graphs import audit, deadlines, reviews, threads
 from graphs.actions import Action, asking
+from graphs.cases import Case
 from graphs.plain import plain
 from graphs.policy import LookedAt, Policy, Verdict, fingerprint
 from graphs.specs import Rule
@@ -51,7 +52,14 @@ def simulate(case: JSON, now: datetime | None = None) -> list[dict[str, Any]]:
     question = plain(case["question"])
     asked = asking(question, plain(case.get("schema")))
     at = now or datetime.now(UTC)
-    return [_found(policy, case, question, action, at) for action in asked.actions or (None,)]
+    about = Case(
+        case["graph"], case["node"], question,
+        state=plain(case.get("state")),
+        thread=plain(case.get("thread") or {"graph": case["graph"]}),
+        requester=case.get("requester"),
+        customer=plain(case.get("customer")),
+    )  # fmt: skip
+    return [_found(policy, about, action, at) for action in asked.actions or (None,)]
 
 
 async def explain(review_id: int) -> dict[str, Any]:
@@ -69,22 +77,12 @@ async def explain(review_id: int) -> dict[str, Any]:
         state = await app.states_of(database)(thread.id)
         dues = await deadlines.of_review(database, review_id)
         told = await audit.of_review(database, review_id)
-    customer = (
-        {"id": thread.customer_id, "name": thread.customer_name} if thread.customer_id else None
-    )
-    case = {
-        "graph": review.graph,
-        "node": review.node,
-        "state": state,
-        "requester": thread.requester,
-        "customer": customer,
-        "thread": {"id": thread.id, "number": thread.number, "graph": thread.graph},
-    }
+    case = Case.of(thread, review.node, review.question, plain(state))
     spec = settings.configuration.graphs.get(review.graph)
     items = []
     for item in review.items:
         action = review.asking.actions[item.item] if review.asking.actions else None
-        now = _found(policy, case, review.question, action, review.opened_at)
+        now = _found(policy, case, action, review.opened_at)
         done = deadlines.then(review, item, spec)
         items.append(
             {
@@ -97,6 +95,11 @@ async def explain(review_id: int) -> dict[str, Any]:
                 "then": done.verb if item.item in dues else None,
                 "present_rule": now["number"],
                 "present_differs": fingerprint(item.opened_under) != now["hash"],
+                "shadows": [
+                    shadow_in_words(one.detail)
+                    for one in told
+                    if one.what == "rule.shadowed" and one.detail.get("item") == item.item
+                ],
             }
         )
     return {
@@ -111,35 +114,23 @@ async def explain(review_id: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _found(
-    policy: Policy,
-    case: Mapping[str, Any],
-    question: JSON,
-    action: Action | None,
-    at: datetime,
-) -> dict[str, Any]:
-    facts = {
-        "question": action.arguments if action is not None else question,
-        "state": plain(case.get("state")),
-        "thread": plain(case.get("thread") or {"graph": case["graph"]}),
-        "requester": case.get("requester"),
-        "customer": plain(case.get("customer")),
-    }
-    tool = action.tool if action is not None else None
-    looked_at = list(policy.search(case["graph"], case["node"], tool, facts))
-    last = looked_at[-1] if looked_at else None
-    rule = last.rule if last is not None and last.verdict is Verdict.MATCHES else None
+def _found(policy: Policy, case: Case, action: Action | None, at: datetime) -> dict[str, Any]:
+    found = case.found(policy, action)
+    rule = found.rule
     due = None
     if rule is not None and rule.deadline is not None:
         due = deadlines.due_at(rule, at, rule.deadline.after).isoformat()
     return {
-        "tool": tool,
-        "number": last.place if rule is not None and last is not None else None,
+        "tool": action.tool if action is not None else None,
+        "number": found.place,
         "hash": fingerprint(rule),
         **_rule(rule),
         "deadline": due,
         "then": plain(rule.deadline.then) if rule is not None and rule.deadline else None,
-        "looked_at": [_looked_at(one) for one in looked_at],
+        "looked_at": [
+            *(_looked_at(one) for one in found.looked_at),
+            *([found.why] if found.why and not found.looked_at else []),
+        ],
     }
 
 
@@ -168,6 +159,15 @@ def _looked_at(one: LookedAt) -> str:
         Verdict.ELSEWHERE: f"is for {where}",
         Verdict.DOES_NOT_HOLD: f"does not hold: {one.rule.when}",
         Verdict.FAILED: f"could not be told ({one.why}): {one.rule.when}. Nobody may decide",
+        Verdict.SHADOWED: _shadowed(one),
         Verdict.MATCHES: "matches" + (f": {one.rule.when}" if one.rule.when else ""),
     }
     return f"rule {one.place} {said[one.verdict]}"
+
+
+def _shadowed(one: LookedAt) -> str:
+    asked = people_in_words(one.rule.model_dump(mode="json"))
+    where = f" in {one.rule.channel}" if one.rule.channel is not None else ""
+    if one.why:
+        return f"is in shadow, and could not be told ({one.why}): {one.rule.when}"
+    return f"is in shadow and decides nothing; it would have asked {asked}{where}"

@@ -186,6 +186,7 @@ def print_explained(found: Mapping[str, Any]) -> None:
         lines = [("action", one["tool"] or ""), ("stands", one["status"]), *_rule(one)]
         lines += [("said", vote) for vote in one["votes"]]
         lines.append(("then", one["then"] or ""))
+        lines += [("shadow", line) for line in one["shadows"]]
         if one["present_differs"]:
             now = f"rule {one['present_rule']}" if one["present_rule"] else "no rule"
             lines.append(("now", f"the present file says otherwise: {now}"))

@@ -87,18 +87,45 @@ def _refused(detail: Mapping[str, Any]) -> str:
 
 def _opened(detail: Mapping[str, Any]) -> str:
     rules = [rule for rule in detail.get("rules") or () if isinstance(rule, Mapping)]
-    who = [one for rule in rules for one in _approvers(rule)]
-    asked = f"asks {', '.join(dict.fromkeys(who))}" if who else "asks, and no rule says whom"
+    who = "; ".join(dict.fromkeys(people_in_words(rule) for rule in rules))
+    asked = f"asks {who}" if who else "asks, and no rule says whom"
     if detail.get("audience") == "requester":
         asked = "asks the requester"
     return f"{detail.get('node')} {asked}; hash {_short(detail.get('hash'))}"
 
 
-def _approvers(rule: Mapping[str, Any]) -> list[str]:
-    approvers = rule.get("approvers")
-    if not isinstance(approvers, Mapping):
-        return []
-    return [*(approvers.get("users") or ()), *(approvers.get("groups") or ())]
+def people_in_words(rule: Mapping[str, Any]) -> str:
+    """Whom a rule asks, as the record keeps it: "2 of U0ALICE, role risk, then U0ERIN"."""
+    stages = rule.get("stages") or [rule]
+    return ", then ".join(_stage(stage) for stage in stages if isinstance(stage, Mapping))
+
+
+def _stage(stage: Mapping[str, Any]) -> str:
+    people = stage.get("approvers")
+    if not isinstance(people, Mapping):
+        return "nobody"
+    named = [*(people.get("users") or ()), *(people.get("groups") or ())]
+    named += people.get("emails") or ()
+    named += [f"role {role}" for role in people.get("roles") or ()]
+    if people.get("manager"):
+        named.append("the requester's manager")
+    quorum = stage.get("quorum")
+    count = f"{quorum} of " if isinstance(quorum, int) and quorum > 1 else ""
+    return count + ", ".join(str(one) for one in named) if named else "nobody"
+
+
+def shadow_in_words(detail: Mapping[str, Any]) -> str:
+    """What a rule in shadow would have done, as the record keeps it."""
+    place, why = detail.get("place"), detail.get("why")
+    if why:
+        return f"rule {place}, in shadow, could not be told: {_said(why)}"
+    where = f" in {_said(detail.get('channel'))}" if detail.get("channel") else ""
+    matched = detail.get("matched")
+    real = f"rule {matched.get('place')}" if isinstance(matched, Mapping) else "no rule"
+    return (
+        f"rule {place}, in shadow, would have asked {_said(people_in_words(detail))}{where}; "
+        f"{real} was taken"
+    )
 
 
 def _edited(detail: Mapping[str, Any]) -> str:
@@ -158,6 +185,7 @@ _WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     ),
     "review.escalated": lambda detail: f"may be decided by {_said(detail.get('to') or '')} too",
     "rule.failed": _because("nobody may decide, its rule could not be told"),
+    "rule.shadowed": shadow_in_words,
     "thread.stopped": _because("stopped it"),
     "thread.asked_again": lambda _: "had the question asked again",
     "thread.rewound": lambda detail: f"took it back to step {detail.get('step')}",

@@ -243,7 +243,7 @@ async def _put(
             continue
         # Words of the requester are never read as a verdict on an action or a stop.
         untold: list[str] = []
-        case = Case(thread, asked.node, asked.question, played.state)
+        case = Case.of(thread, asked.node, asked.question, played.state)
         free = asked.asking.form == "free" and not named(asked.question)
         audience = loaded.audience(asked.node) if free else "reviewers"
         put = await reviews.put(
@@ -276,7 +276,7 @@ async def _put(
                     detail={"why": list(dict.fromkeys(untold))},
                 )  # fmt: skip
             if audience == "reviewers":
-                await _shadows(connection, policy, case, put.review_id, asked)
+                await _shadows(connection, policy, case, thread.id, put.review_id, asked)
         elif put.revised:
             revised.append(put.review_id)
             await audit.record(
@@ -295,15 +295,20 @@ def _rule_for(policy: Policy, case: Case, untold: list[str], action: Action | No
 
 
 async def _shadows(
-    connection: Connection, policy: Policy, case: Case, review_id: int, asked: Asked
+    connection: Connection,
+    policy: Policy,
+    case: Case,
+    thread_id: str,
+    review_id: int,
+    asked: Asked,
 ) -> None:
     """Write down whom the rules in shadow would have asked, once for each item."""
     for item, action in enumerate(asked.asking.actions or (None,)):
         found = case.found(policy, action)
         for shadow in found.shadows:
             await audit.record(
-                connection, "rule.shadowed", thread_id=case.thread.id, review_id=review_id,
-                detail=shadowed(item, action.tool if action is not None else None, shadow, found),
+                connection, "rule.shadowed", thread_id=thread_id, review_id=review_id,
+                detail=shadowed(item, action, shadow, found),
             )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,13 +10,16 @@ from typing import Any
 
 import pytest
 
-from bot import limits, previewing
+from bot import limits, previewing, stories
 from bot.__main__ import main
+from bot.check import check
 from bot.explaining import NoCase, simulate
 from checkpoints.database import Database
-from graphs import deadlines, reviews
+from graphs import audit, deadlines, reviews, threads
+from graphs.cases import Found, shadowed
 from graphs.errors import UnknownGraph
-from graphs.specs import Deadline, People, Rule
+from graphs.policy import LookedAt, Verdict
+from graphs.specs import Deadline, People, Rule, Stage
 from tests.bot.conftest import Desk
 from tests.bot.test_commands import Terminal
 
@@ -94,6 +98,49 @@ def test_a_condition_that_cannot_be_told_ends_the_search_there() -> None:
     assert found["looked_at"][-1].startswith("rule 2 could not be told (there is no vip)")
 
 
+SHADOWS = """
+[[reviews]]
+graph = "pay"
+tool = "refund"
+shadow = true
+channel = "C0HEADS"
+when = "question.amount > 500"
+approvers = { users = ["U0ERIN"], groups = ["S0HEADS"] }
+quorum = 2
+
+[[reviews]]
+graph = "pay"
+node = "model"
+shadow = true
+when = "customer.limit > 1"
+approvers = { users = ["U0ERIN"] }
+"""
+
+
+def test_a_rule_in_shadow_is_told_by_simulate_and_where_it_stands_alone_by_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head, first, *_ = CONFIG.partition("[[reviews]]")
+    real = f'{first}\ngraph = "pay"\nnode = "tools"\napprovers = {{ users = ["U0ALICE"] }}\n'
+    (tmp_path / "sayso.toml").write_text(head + SHADOWS + real)
+    monkeypatch.setenv("SAYSO_CONFIG", str(tmp_path / "sayso.toml"))
+    large, *_ = simulate(case(node="tools", customer={}), NOW)
+    assert (large["who"], large["number"]) == (["U0ALICE"], 3)
+    assert large["looked_at"][0] == (
+        "rule 1 is in shadow and decides nothing; it would have asked 2 of U0ERIN, "
+        "S0HEADS in C0HEADS"
+    )
+    (untold,) = simulate(case(question="Pay?", customer={}), NOW)
+    assert untold["looked_at"][1] == (
+        "rule 2 is in shadow, and could not be told (there is no limit): customer.limit > 1"
+    )
+    asyncio.run(check())
+    assert (
+        "warning: reviews[2]: it is in shadow, and no other rule is for model of pay: nobody may "
+        "decide there."
+    ) in capsys.readouterr().out.splitlines()
+
+
 @pytest.mark.usefixtures("configured")
 @pytest.mark.parametrize(
     ("wrong", "says"),
@@ -147,14 +194,31 @@ async def test_a_review_tells_its_rule_and_that_the_file_says_otherwise_now(
         approvers=People(users=("U0ALICE",)), because="we said so",
         deadline=Deadline(after=3600, then="approve"),
     )  # fmt: skip
-    review_id = await desk.review(rule=rule)
+    thread_id = await desk.thread()
+    review_id = await desk.review(thread_id, rule=rule)
     async with database.transaction() as connection:
         await deadlines.begin(connection, await reviews.get(connection, review_id))
+        people = People(groups=("S0HEADS",), roles=("risk",))
+        stages = (Stage(approvers=people, quorum=2), Stage(approvers=People(manager=True)))
+        quiet = Rule(shadow=True, stages=stages)
+        shadow = LookedAt(1, quiet, Verdict.SHADOWED)
+        await audit.record(
+            connection, "rule.shadowed", thread_id=thread_id, review_id=review_id,
+            detail=shadowed(0, None, shadow, Found(rule, 2)),
+        )  # fmt: skip
     code, out, err = await terminal.run("policy", "explain", "--review", str(review_id), "--json")
     assert code == 0, err
     (item,) = json.loads(out)["items"]
     assert (item["who"], item["because"], item["then"]) == (["U0ALICE"], "we said so", "approve")
     assert (item["present_differs"], item["present_rule"]) == (True, 1)
     assert item["deadline"] is not None
+    shadow_said = (
+        "rule 1, in shadow, would have asked 2 of S0HEADS, role risk, then the requester's "
+        "manager; rule 2 was taken"
+    )
+    assert item["shadows"] == [shadow_said]
+    thread = await threads.get(database, thread_id)
+    story = stories.told(thread, [], await audit.of_thread(database, thread_id), None)
+    assert story.rstrip().endswith(shadow_said)
     code, _, err = await terminal.run("policy", "explain", "--review", "999")
     assert (code, "999" in err) == (1, True)

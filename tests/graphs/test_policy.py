@@ -12,6 +12,7 @@ from graphs.policy import (
     Policy,
     Reason,
     Refusal,
+    Verdict,
     fingerprint,
     may_operate,
     may_start,
@@ -103,6 +104,18 @@ def test_a_rules_fingerprint_is_the_same_for_the_same_rule() -> None:
     assert fingerprint(Rule(quorum=1)) == fingerprint(Rule())
     assert fingerprint(Rule(quorum=2)) != fingerprint(Rule())
     assert fingerprint(None) == ""
+
+
+def test_a_rule_in_shadow_ends_no_search_and_keeps_no_general_rule_away() -> None:
+    shadow, real = Rule(tool="pay", shadow=True), Rule(approvers=People(users=("U0ALICE",)))
+    policy = Policy((shadow, real))
+    assert policy.rule_for("loan", "ask", "pay") == real
+    assert [one.verdict for one in policy.search("loan", "ask", "pay")] == [
+        Verdict.SHADOWED,
+        Verdict.MATCHES,
+    ]
+    assert not policy.has_rule_for_one_of({"pay"}, "loan", "ask")
+    assert Policy((shadow,)).rule_for("loan", "ask", "pay") is None
 
 
 def test_a_mistyped_key_of_a_rule_is_a_mistake_and_not_ignored() -> None:

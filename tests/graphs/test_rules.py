@@ -10,6 +10,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import interrupt
 
 from graphs import audit, reviews
+from graphs.policy import fingerprint
 from graphs.registry import LoadedGraph, default_intake
 from graphs.specs import GraphSpec, People, Rule
 from tests.graphs.conftest import House
@@ -72,6 +73,28 @@ async def test_so_many_calls_that_they_are_one_answer_do_not_escape_the_rule_of_
         if entry.what == "rule.failed"
     ]
     assert "cannot be decided one by one" in str(said.detail["why"])
+
+
+async def test_a_rule_in_shadow_decides_nothing_and_writes_down_whom_it_would_have_asked(
+    house: Callable[..., House],
+) -> None:
+    shadow = Rule(
+        shadow=True, when="question.sum > 50", approvers=HEADS, quorum=1, channel="C0HEADS"
+    )
+    untold = Rule(shadow=True, when="question.amount > 50", approvers=HEADS)
+    real = Rule(tool="pay", approvers=DESK)
+    after = Rule(shadow=True, approvers=HEADS)
+    here, review = await asked(house, shadow, untold, real, after)
+    assert [item.opened_under for item in review.items] == [real, real]
+    assert ("notice", f"review:{review.id}") not in here.wished
+    told = await audit.of_review(here.database, review.id)
+    said = [entry.detail for entry in told if entry.what == "rule.shadowed"]
+    assert [(one["item"], one["place"]) for one in said] == [(0, 2), (1, 1), (1, 2)]
+    assert [one["why"] for one in said] == ["there is no amount", "", "there is no amount"]
+    assert (said[1]["approvers"]["users"], said[1]["channel"]) == (["U0ERIN"], "C0HEADS")
+    assert said[1]["hash"] == fingerprint(shadow)
+    assert all(one["matched"] == {"place": 3, "hash": fingerprint(real)} for one in said)
+    assert [entry.what for entry in told].count("rule.failed") == 0
 
 
 @pytest.mark.parametrize(("vip", "approvers"), [(True, HEADS), (False, DESK)])
