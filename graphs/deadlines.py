@@ -18,7 +18,7 @@ While the thread is on hold its clock stands.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias
@@ -85,13 +85,32 @@ def then(review: Review, item: Item, spec: GraphSpec | None) -> Then:
     return Then("answer", wanted, named[0] if named else "")
 
 
-async def begin(connection: Connection, review: Review) -> None:
-    """Set the timers of a review that was opened just now."""
+async def begin(
+    connection: Connection,
+    review: Review,
+    *,
+    items: Collection[int] | None = None,
+    at: datetime | None = None,
+) -> None:
+    """Set the timers of a review that was opened just now, or of some items whose rule is new."""
     for item in review.items:
+        if items is not None and item.item not in items:
+            continue
         for kind, turn, seconds in _timers(item.rule):
             assert item.rule is not None  # noqa: S101  without one there are no timers
-            due = due_at(item.rule, review.opened_at, seconds)
+            due = due_at(item.rule, at or review.opened_at, seconds)
             await connection.execute(SQL.begin, review.id, item.item, kind, turn, due)
+
+
+async def begin_anew(
+    connection: Connection, review: Review, items: Collection[int], at: datetime
+) -> None:
+    """Let the clock of some items begin at that time, under the rules that they have now.
+
+    Reminders that went out stay: there is one a day at most, whatever the rules are.
+    """
+    await connection.execute(SQL.stop, review.id, list(items))
+    await begin(connection, review, items=items, at=at)
 
 
 def due_at(rule: Rule, begin_at: datetime, seconds: float) -> datetime:

@@ -1,8 +1,26 @@
 -- name: begin
--- Set a timer of an item.
+-- Set a timer of an item; a reminder comes after those that went out under an earlier rule.
 insert into sayso.timers (review_id, item, kind, turn, due_at)
-values ($1, $2, $3, $4, $5)
+values (
+  $1, $2, $3,
+  $4 + (
+    select coalesce(max(o.turn) + 1, 0)
+    from sayso.timers as o
+    where o.review_id = $1
+      and o.item = $2
+      and o.kind = $3
+      and o.fired_at is not null
+  ),
+  $5
+)
 on conflict do nothing;
+
+-- name: stop
+-- Take away the timers of some items; reminders that went out stay.
+delete from sayso.timers
+where review_id = $1
+  and item = any ($2::integer[])
+  and (kind <> 'remind' or fired_at is null);
 
 -- name: passed
 -- The items of a review whose deadline was acted on.
