@@ -23,29 +23,35 @@ class Directory:
     roles: Mapping[str, People] = field(default_factory=dict)
     managers: Mapping[str, str] = field(default_factory=dict)
 
-    def named(self, people: People, requester: str, email: str = "") -> People:
+    def named(self, people: People, requester: str, email: str | None = "") -> People:
         """The users, groups and addresses that these people are now.
 
         Args:
             requester: the id of who asked, whose manager may be meant.
-            email: their address, where it is known.
+            email: their address, "" where they have none. None says that it could not be found
+                out: a manager whom only that would tell stays as one, and is nobody's yes or no.
         """
         found = People(users=people.users, groups=people.groups, emails=people.emails)
         for role in people.roles:
             # A role names no further roles; the configuration is refused where it does.
             found = found.also(self.roles.get(role, People()))
-        if people.manager:
-            manager = self.manager_of(requester, email)
+        untold = people.manager and email is None and self.asks_for_address(requester)
+        if people.manager and not untold:
+            manager = self.manager_of(requester, email or "")
             if manager is not None:
                 one = People(emails=(manager,)) if "@" in manager else People(users=(manager,))
                 found = found.also(one)
-        return People(users=found.users, groups=found.groups, emails=found.emails)
+        return People(users=found.users, groups=found.groups, emails=found.emails, manager=untold)
 
     def manager_of(self, person: str, email: str = "") -> str | None:
         """The id or the address of somebody's manager; None where it is not known."""
         return self.managers.get(person) or self.managers.get(email.strip().casefold())
 
-    def rule(self, rule: Rule, requester: str, email: str = "") -> Rule:
+    def asks_for_address(self, person: str) -> bool:
+        """Whether only somebody's address can tell who their manager is."""
+        return person not in self.managers and any("@" in one for one in self.managers)
+
+    def rule(self, rule: Rule, requester: str, email: str | None = "") -> Rule:
         """The rule with everybody in it as they are now: approvers, stages, and who comes later."""
         changes: dict[str, object] = {"approvers": self.named(rule.approvers, requester, email)}
         if rule.stages:

@@ -306,6 +306,8 @@ def _named(people: People, person: Person) -> bool | None:
     if people.emails:
         email = person.email
         answers.append(None if email is None else bool(email) and email in people.emails)
+    if people.manager:  # whose that is could not be found out
+        answers.append(None)
     if True in answers:
         return True
     return None if None in answers else False

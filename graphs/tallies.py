@@ -129,7 +129,7 @@ def _needed(rule: Rule | None, ballot: Ballot, stage: int) -> int:
 def _is_out_of_reach(ballots: Sequence[Ballot], rule: Rule, requester: str, stage: int) -> bool:
     """Whether those who may decide in the open stage cannot bring it to an end any more."""
     now = rule.stage(stage)
-    if now.approvers.groups or now.approvers.emails:
+    if now.approvers.groups or now.approvers.emails or now.approvers.manager:
         return False
     may = set(now.approvers.users)
     if not rule.requester_may_decide:

@@ -86,7 +86,7 @@ class Voter:
     via: str = ""
     os_user: str | None = None
     directory: Directory = field(default_factory=Directory)
-    requester_email: str = ""
+    requester_email: str | None = ""  # None where it could not be found out
     covers: tuple[Person, ...] = ()
 
     def seat(self, rule: Rule | None, requester: str) -> Person | Refusal:

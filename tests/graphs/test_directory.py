@@ -93,3 +93,16 @@ def test_every_place_of_a_rule_is_looked_up_and_people_are_found_by_their_keys()
     assert named.escalated().stage(0).approvers == RISK
     keys = keys_of(People(users=("U1", "U1"), roles=("risk",), manager=True), "U0BOB")
     assert keys == ["user:U1", "role:risk", "manager:U0BOB"]
+
+
+def test_a_manager_whom_only_an_address_tells_that_nobody_could_read_is_no_yes_and_no_no() -> None:
+    rule = Rule(approvers=People(users=("U0ALICE",), manager=True))
+    unsure = HERE.rule(rule, "U0CARL", None)
+    assert may_decide(unsure, person("U0ALICE"), "U0CARL") is None
+    refused = may_decide(unsure, person("U0ERIN", email="erin@example.com"), "U0CARL")
+    assert refused is not None
+    assert refused.reason is Reason.CANNOT_CHECK
+    by_id = HERE.rule(rule, "U0BOB", None)
+    assert may_decide(by_id, person("U0ERIN"), "U0BOB") is None
+    assert may_decide(by_id, person("U0DANA"), "U0BOB") is not None
+    assert not by_id.approvers.manager
