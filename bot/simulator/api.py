@@ -124,7 +124,8 @@ class Api:
         self._note(name, given, answer.get("error"), lost=lost)
         if lost:
             return self._lose(request)
-        return web.json_response(answer)
+        scopes = ",".join(sorted(self._slack.granted_scopes()))
+        return web.json_response(answer, headers={"X-OAuth-Scopes": scopes})
 
     async def _answer(self, name: str, request: web.Request, given: JSON) -> JSON:
         method = METHODS.get(name)
@@ -154,7 +155,7 @@ class Api:
             raise Refused("account_inactive")
         if kind == "bot" and knobs["revoke"]:
             raise Refused("token_revoked")
-        granted = (cast.SCOPES | set(knobs["extra_scopes"])) - set(knobs["missing_scopes"])
+        granted = self._slack.granted_scopes()
         if method.scopes and not granted.intersection(method.scopes):
             provided = ",".join(sorted(granted))
             raise Refused("missing_scope", needed=method.scopes[0], provided=provided)

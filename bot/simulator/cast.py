@@ -31,6 +31,7 @@ SCOPES = frozenset(
         "channels:history",
         "groups:history",
         "usergroups:read",
+        "users:read.email",
         "files:read",
         "files:write",
     }
@@ -69,6 +70,7 @@ def _person(id_: str, name: str, role: str, color: str, **flags: Any) -> JSON:
         "tz_label": "India Standard Time",
         "tz_offset": 19800,
         "locale": "en-IN",
+        "email": f"{name.lower()}@example.com",
         "flags": flags,
         "shown": True,
     }

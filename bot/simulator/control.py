@@ -60,11 +60,12 @@ async def misbehave(slack: Slack, act: JSON) -> JSON:
 
 
 async def person(slack: Slack, act: JSON) -> JSON:
-    """Make or change a person: {user, name?, role?, team_id?, deleted?, is_restricted?, …}."""
+    """Make or change a person: {user, name?, role?, team_id?, email?, deleted?, …}."""
     user = acts.actor(act)
     row: JSON | None = slack.workspace.people().get(user)
     if row is None:
-        row = {**cast.PEOPLE[0], "id": user, "name": user, "role": "", "shown": False, "flags": {}}
+        new: JSON = {"name": user, "role": "", "email": "", "shown": False, "flags": {}}
+        row = {**cast.PEOPLE[0], "id": user, **new}
     fields: JSON = {key: act[key] for key in _FIELDS if key in act}
     flags = {key: act[key] for key in _FLAGS if key in act}
     row = {**row, **fields, "flags": {**row["flags"], **flags}}
@@ -188,8 +189,16 @@ ACTS: dict[str, Act] = {
     "point": point,
 }
 
-_FIELDS = ("name", "role", "team_id", "tz", "locale")
-_FLAGS = ("deleted", "is_restricted", "is_ultra_restricted", "is_stranger", "is_bot", "is_admin")
+_FIELDS = ("name", "role", "team_id", "tz", "locale", "email")
+_FLAGS = (
+    "deleted",
+    "is_restricted",
+    "is_ultra_restricted",
+    "is_stranger",
+    "is_bot",
+    "is_admin",
+    "is_email_confirmed",
+)
 _CHANNEL_FIELDS: dict[str, type] = {
     "name": str,
     "topic": str,

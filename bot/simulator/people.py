@@ -34,7 +34,7 @@ async def lookup_by_email(call: Call) -> JSON:
     address = call.needed("email", "users_not_found").lower()
     for person in call.workspace.people().values():
         here = not person["flags"].get("deleted") and not person["flags"].get("is_bot")
-        if here and shapes.email(person) == address:
+        if here and str(person.get("email") or "").lower() == address:
             return {"user": shapes.user(person, with_email=True)}
     raise Refused("users_not_found")
 
@@ -55,4 +55,4 @@ async def list_group_users(call: Call) -> JSON:
 
 
 def _emails(call: Call) -> bool:
-    return EMAIL_SCOPE in call.slack.misbehaviour["extra_scopes"]
+    return EMAIL_SCOPE in call.slack.granted_scopes()

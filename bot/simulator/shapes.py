@@ -48,8 +48,8 @@ def user(person: JSON, *, include_locale: bool = False, with_email: bool = False
         "avatar_hash": hashlib.sha256(person["id"].encode()).hexdigest()[:12],
         "team": person["team_id"],
     }
-    if with_email and not flags.get("is_bot"):
-        profile["email"] = email(person)
+    if with_email and person.get("email") and not flags.get("is_bot"):
+        profile["email"] = person["email"]
     shown: JSON = {
         "id": person["id"],
         "team_id": person["team_id"],
@@ -81,16 +81,11 @@ def user(person: JSON, *, include_locale: bool = False, with_email: bool = False
             is_primary_owner=False,
             is_restricted=bool(flags.get("is_restricted") or flags.get("is_ultra_restricted")),
             is_ultra_restricted=bool(flags.get("is_ultra_restricted")),
-            is_email_confirmed=True,
+            is_email_confirmed=flags.get("is_email_confirmed", True),
         )
     if include_locale:
         shown["locale"] = person["locale"]
     return shown
-
-
-def email(person: JSON) -> str:
-    """A person's address; the domain is one that can never exist."""
-    return f"{person['name'].lower()}@sayso.example"
 
 
 def channel(place: JSON, *, members: bool = False) -> JSON:

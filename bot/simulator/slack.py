@@ -44,6 +44,11 @@ class Slack:
     calls: deque[JSON] = field(default_factory=lambda: deque(maxlen=500))
     triggers: dict[str, Trigger] = field(default_factory=dict)
 
+    def granted_scopes(self) -> frozenset[str]:
+        """What the app's token may do: what its manifest asks for, as the knobs changed it."""
+        knobs = self.misbehaviour
+        return (cast.SCOPES | set(knobs["extra_scopes"])) - set(knobs["missing_scopes"])
+
     # ---- trigger ids
 
     def new_trigger(self, user: str, view_id: str | None = None) -> str:

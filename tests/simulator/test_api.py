@@ -52,7 +52,6 @@ async def test_arguments_are_taken_in_every_form_that_clients_send(
         (cast.APP_TOKEN, "apps.connections.open", "socket_mode_not_enabled"),
         (cast.BOT_TOKEN, "chat.scheduleMessage", "unknown_method"),
         (cast.BOT_TOKEN, "reactions.add", "missing_scope"),
-        (cast.BOT_TOKEN, "users.lookupByEmail", "missing_scope"),
     ],
 )
 async def test_a_call_that_may_not_be_made_is_refused(
@@ -308,7 +307,7 @@ async def test_people_look_like_slacks_own(call: Call) -> None:
     bob = (await call("users.info", user="U0BOB", include_locale=True))["user"]
     assert (bob["is_restricted"], bob["is_ultra_restricted"], bob["deleted"]) == (False,) * 3
     assert "is_stranger" not in bob
-    assert "email" not in bob["profile"]
+    assert (bob["profile"]["email"], bob["is_email_confirmed"]) == ("bob@example.com", True)
     assert (bob["team_id"], bob["tz"], bob["locale"]) == ("T0SAYSO", "Asia/Kolkata", "en-IN")
     assert "locale" not in (await call("users.info", user="U0BOB"))["user"]
     guest = (await call("users.info", user="U0GUEST"))["user"]
@@ -336,11 +335,19 @@ async def test_everybody_can_be_listed_page_by_page(call: Call) -> None:
 
 
 async def test_a_person_is_found_by_mail_only_with_the_scope(slack: LocalSlack, call: Call) -> None:
-    await slack.misbehave(extra_scopes=["users:read.email"])
-    found = await call("users.lookupByEmail", email="Alice@sayso.example")
+    found = await call("users.lookupByEmail", email="Alice@example.com")
     assert found["user"]["id"] == "U0ALICE"
-    for address in ("gone@sayso.example", "nobody@sayso.example"):
+    for address in ("gone@example.com", "nobody@example.com", ""):
         assert (await call("users.lookupByEmail", email=address))["error"] == "users_not_found"
+    await slack.act("person", user="U0ALICE", email="")
+    await slack.act("person", user="U0DANA", email="alice@example.com")
+    found = await call("users.lookupByEmail", email="alice@example.com")
+    assert found["user"]["id"] == "U0DANA"
+    await slack.misbehave(missing_scopes=["users:read.email"])
+    refused = await call("users.lookupByEmail", email="alice@example.com")
+    assert (refused["error"], refused["needed"]) == ("missing_scope", "users:read.email")
+    told = await call("users.info", user="U0DANA")
+    assert "email" not in told["user"]["profile"]
 
 
 async def test_groups_and_their_members(slack: LocalSlack, call: Call, app: App) -> None:
