@@ -18,6 +18,7 @@ import structlog
 
 from bot.afterwards import Afterwards
 from bot.errors import Outcome, SlackFailed, SlackUnknown
+from bot.profiles import NAME_LENGTH, profile
 from bot.slack import Slack
 from checkpoints.database import Connection, Database, queries
 from checkpoints.errors import SaysoError
@@ -30,7 +31,6 @@ log = structlog.get_logger("sayso.people")
 FRESH_SECONDS: Final = 60.0
 LOOK_SECONDS: Final = 1.5
 LOCAL_TEAM: Final = "local"
-_NAME_LENGTH: Final = 80
 _LINK_SECONDS = 2.0
 _LINKS_KEPT = 2_000
 _ASK_AGAIN_SECONDS: Final = 20.0
@@ -96,6 +96,20 @@ class People:
             return None
         return frozenset(row[0]["members"])
 
+    async def by_email(self, email: str) -> str:
+        """The id of whom the address belongs to now: somebody of ours, who is here.
+
+        Raises:
+            SlackFailed: nobody has it ("users_not_found"), or it could not be found out.
+        """
+        found = await self.holders(self._database, [email], seconds=FRESH_SECONDS)
+        if not found and self._slack is not None:
+            await self._fetch(f"address {email}", lambda: self._fetch_address(email))
+            found = await self.holders(self._database, [email], seconds=FRESH_SECONDS)
+        if not found:
+            raise SlackFailed("users.lookupByEmail", "users_not_found")
+        return found[email]
+
     async def zone(self, user: str) -> str | None:
         """The time zone that the person chose in Slack; None where that cannot be found out."""
         await self.person(user)
@@ -131,8 +145,28 @@ class People:
         rows = await connection.fetch(SQL.groups, self.team, list(set(groups)))
         return {row["id"]: row["handle"] for row in rows if row["handle"]}
 
-    def warm(self, users: Iterable[str], groups: Iterable[str]) -> None:
+    async def emails(
+        self, connection: Connection | Database, users: Iterable[str]
+    ) -> dict[str, str | None]:
+        """The addresses that are known of these people, however old that is."""
+        rows = await connection.fetch(SQL.emails, self.team, list(set(users)))
+        return {row["id"]: row["email"] for row in rows}
+
+    async def holders(
+        self,
+        connection: Connection | Database,
+        emails: Iterable[str],
+        *,
+        seconds: float | None = None,
+    ) -> dict[str, str]:
+        """Whose these addresses are, as far as it was found out within so many seconds, or ever."""
+        rows = await connection.fetch(SQL.holders, self.team, list(set(emails)), seconds)
+        return {row["email"]: row["id"] for row in rows}
+
+    def warm(self, users: Iterable[str], groups: Iterable[str], emails: Iterable[str] = ()) -> None:
         """Fetch these people and groups beside everything else, if they are not fresh."""
+        for email in set(emails):
+            self._afterwards.start(self.by_email(email), f"warm {email}")
         for user in set(users):
             self._afterwards.start(self._fresh_person(user), f"warm {user}")
         for group in set(groups):
@@ -146,7 +180,7 @@ class People:
         for group in answer.get("usergroups") or []:
             handle = clean(str(group.get("handle") or group.get("name") or ""))
             await self._database.execute(
-                SQL.keep_handle, self.team, str(group["id"]), handle[:_NAME_LENGTH]
+                SQL.keep_handle, self.team, str(group["id"]), handle[:NAME_LENGTH]
             )
 
     async def forget_person(self, connection: Connection, user: str) -> None:
@@ -220,29 +254,30 @@ class People:
             raise SlackUnknown("users.info", "no_such_answer")
         await self._keep(user, said)
 
+    async def _fetch_address(self, email: str) -> None:
+        assert self._slack is not None  # noqa: S101
+        answer = await self._slack.call("users.lookupByEmail", email=email)
+        said = answer.get("user")
+        if not isinstance(said, dict) or not isinstance(said.get("id"), str):
+            raise SlackUnknown("users.lookupByEmail", "no_such_answer")
+        await self._keep(said["id"], said)
+
     async def _keep(self, user: str, said: dict[str, Any]) -> None:
-        profile = said.get("profile") or {}
-        name = profile.get("display_name") or said.get("real_name") or said.get("name") or ""
-        home = str(said.get("team_id") or "")
+        assert self._slack is not None  # noqa: S101
+        is_ = profile(said, self.team, self._slack.scopes)
         await self._database.execute(
             SQL.keep_person,
             self.team,
             user,
-            clean(str(name))[:_NAME_LENGTH],
-            home,
-            bool(said.get("is_restricted") or said.get("is_ultra_restricted")),
-            bool(said.get("is_stranger")) or self._elsewhere(said, home),
-            bool(said.get("is_bot")) or user == "USLACKBOT",
-            bool(said.get("deleted")),
-            clean(str(said["tz"]))[:_NAME_LENGTH] if said.get("tz") else None,
+            is_.name,
+            is_.home,
+            is_.is_guest,
+            is_.is_stranger,
+            is_.is_bot,
+            is_.deleted,
+            is_.zone,
+            is_.email,
         )
-
-    def _elsewhere(self, said: dict[str, Any], home: str) -> bool:
-        """Another team, unless both belong to the same enterprise grid."""
-        if not home or home == self.team:
-            return False
-        enterprise = said.get("enterprise_user") or {}
-        return self.team not in (enterprise.get("teams") or [])
 
     async def _fetch_group(self, group: str) -> None:
         assert self._slack is not None  # noqa: S101
@@ -277,7 +312,7 @@ class People:
         row = await self._database.fetchrow(SQL.person, self.team, user)
         if row is None or row["age"] > FRESH_SECONDS:
             name = row["name"] if row else ""
-            return Person(user, self.team, name=name, known=False, groups=None)
+            return Person(user, self.team, name=name, known=False, email=None, groups=None)
         fresh = {
             found["id"]: user in found["members"]
             for found in await self._group_rows(groups)
@@ -288,12 +323,13 @@ class People:
         complete = inside or len(fresh) == len(groups)
         return Person(
             user,
-            self.team,
+            row["home_team"] if row["is_stranger"] else self.team,
             name=row["name"],
             is_guest=row["is_guest"],
             is_stranger=row["is_stranger"],
             is_bot=row["is_bot"],
             deleted=row["deleted"],
+            email=row["email"],
             groups=inside if complete else None,
         )
 

@@ -1,6 +1,6 @@
 -- name: person
 -- What Slack said of one person, and how old that is.
-select team, id, name, home_team, is_guest, is_stranger, is_bot, deleted,
+select team, id, name, home_team, is_guest, is_stranger, is_bot, deleted, email,
        extract(epoch from now() - fetched_at)::float8 as age
 from sayso.people
 where team = $1 and id = $2;
@@ -17,11 +17,28 @@ select id, name
 from sayso.people
 where team = $1 and id = any($2::text[]);
 
+-- name: emails
+-- What is known of the addresses of some people.
+select id, email
+from sayso.people
+where team = $1 and id = any($2::text[]);
+
+-- name: holders
+-- Who had these addresses when they were last looked at, each address once.
+select distinct on (email) email, id, name
+from sayso.people
+where team = $1
+  and email = any($2::text[])
+  and email <> ''
+  and not (is_stranger or is_bot or deleted)
+  and ($3::float8 is null or fetched_at > now() - make_interval(secs => $3))
+order by email, fetched_at desc;
+
 -- name: keep_person
 -- Remember what Slack says of a person now.
 insert into sayso.people
-  (team, id, name, home_team, is_guest, is_stranger, is_bot, deleted, tz)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  (team, id, name, home_team, is_guest, is_stranger, is_bot, deleted, tz, email)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 on conflict (team, id) do update
 set name = excluded.name,
     home_team = excluded.home_team,
@@ -30,6 +47,7 @@ set name = excluded.name,
     is_bot = excluded.is_bot,
     deleted = excluded.deleted,
     tz = excluded.tz,
+    email = excluded.email,
     fetched_at = now();
 
 -- name: drop_person

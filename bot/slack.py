@@ -36,6 +36,8 @@ class Slack:
     def __init__(self, client: AsyncWebClient, session: aiohttp.ClientSession) -> None:
         self.client = client
         self.session = session
+        # What the token may do, as Slack's last answer said; empty before the first.
+        self.scopes: frozenset[str] = frozenset()
 
     @classmethod
     @asynccontextmanager
@@ -107,6 +109,9 @@ class Slack:
             raise SlackFailed(method, "service_unavailable") from error
         except (TimeoutError, aiohttp.ClientError, json.JSONDecodeError, OSError) as error:
             raise SlackUnknown(method, type(error).__name__) from error
+        named = str((answer.headers or {}).get("X-OAuth-Scopes") or "")
+        if named:
+            self.scopes = frozenset(scope.strip() for scope in named.split(","))
         data = answer.data
         return data if isinstance(data, dict) else {}
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from bot.afterwards import Afterwards
+from bot.errors import SlackFailed
 from bot.people import People, identify, team_of
 from graphs.policy import Reason, may_decide
 from graphs.specs import People as Named
@@ -68,6 +71,62 @@ async def test_a_group_that_cannot_be_read_refuses_only_those_who_depend_on_it(
     assert refusal.reason is Reason.CANNOT_CHECK
 
 
+BY_ADDRESS = Rule(approvers=Named(users=("U0ERIN",), emails=("alice@example.com",)))
+
+
+async def why(known: People, user: str) -> Reason | None:
+    refusal = may_decide(BY_ADDRESS, await known.person(user), "U0BOB")
+    return refusal.reason if refusal is not None else None
+
+
+async def test_an_address_names_whoever_has_it_now(desk: Desk) -> None:
+    known = people(desk)
+    assert await known.by_email("alice@example.com") == "U0ALICE"
+    assert (await why(known, "U0ALICE"), await why(known, "U0ERIN")) == (None, None)
+    assert await why(known, "U0CHARLIE") is Reason.NOT_ALLOWED
+    await desk.slack.act("person", user="U0ALICE", email="alice.new@example.com")
+    await desk.slack.act("person", user="U0CHARLIE", email="Alice@Example.com")
+    await desk.database.execute("update sayso.people set fetched_at = '1970-01-01'")
+    assert await why(known, "U0ALICE") is Reason.NOT_ALLOWED
+    assert await why(known, "U0CHARLIE") is None
+    assert await known.by_email("alice@example.com") == "U0CHARLIE"
+    with pytest.raises(SlackFailed, match="users_not_found"):
+        await known.by_email("nobody@example.com")
+
+
+async def test_an_address_that_is_not_shown_refuses_only_those_who_depend_on_it(
+    desk: Desk,
+) -> None:
+    await desk.slack.misbehave(missing_scopes=["users:read.email"])
+    known = people(desk)
+    assert (await known.person("U0ALICE")).email is None
+    assert await why(known, "U0ALICE") is Reason.CANNOT_CHECK
+    assert await why(known, "U0CHARLIE") is Reason.CANNOT_CHECK
+    assert await why(known, "U0ERIN") is None
+    with pytest.raises(SlackFailed, match="missing_scope"):
+        await known.by_email("alice@example.com")
+
+
+@pytest.mark.parametrize(
+    ("user", "more"),
+    [
+        ("U0CHARLIE", {"email": ""}),
+        ("U0CHARLIE", {"is_email_confirmed": False}),
+        ("U0CHARLIE", {"email": "alice@example.com, oscar@example.com"}),
+        ("U0STRANGER", {}),
+    ],
+)
+async def test_an_address_that_nobody_vouches_for_is_none(
+    desk: Desk, user: str, more: dict[str, Any]
+) -> None:
+    await desk.slack.act("person", user="U0ALICE", email="")
+    await desk.slack.act("person", **{"user": user, "email": "alice@example.com", **more})
+    known = people(desk)
+    assert (await known.person(user)).email == ""
+    with pytest.raises(SlackFailed, match="users_not_found"):
+        await known.by_email("alice@example.com")
+
+
 async def test_without_a_token_ids_in_users_match_and_nothing_else_does(desk: Desk) -> None:
     known = people(desk, slack=False)
     assert may_decide(RULE, await known.person("U0ERIN", ["S0CREDIT"]), "U0BOB") is None
@@ -84,6 +143,8 @@ async def test_the_workspace_is_remembered_for_when_slack_is_away(desk: Desk) ->
 
 class _SaysNothing:
     """A Slack whose answers are ok and empty."""
+
+    scopes: frozenset[str] = frozenset()
 
     async def call(self, method: str, **_: object) -> dict[str, object]:
         return {"ok": True, "user": {"id": "U0ANOTHER"}} if method == "users.info" else {"ok": True}
