@@ -31,6 +31,7 @@ from bot.people import People, Workspace
 from bot.pictures import Draw
 from bot.posting import Poster
 from bot.posts import CARD, Post
+from bot.present import Present
 from bot.records import Enclosing, Records
 from bot.renderings import Renderings, lead_to
 from bot.sending import Pace, Sender
@@ -46,7 +47,6 @@ from checkpoints.errors import DatabaseAway, LockTimeout, SaysoError
 from checkpoints.postgres import PostgresSaver
 from graphs import audit, history, reviews
 from graphs.entrances import Entrance, entrance_of, told_by
-from graphs.policy import Policy
 from graphs.registry import Registry
 from graphs.specs import GraphSpec
 
@@ -117,11 +117,6 @@ async def stop_database() -> None:
 # What everything is built of
 
 
-def policy_of(settings: Settings) -> Policy:
-    """The rules of the configuration."""
-    return Policy(settings.configuration.reviews, settings.configuration.operators)
-
-
 def registry_of(settings: Settings, specs: Mapping[str, GraphSpec] | None = None) -> Registry:
     """The loaded graphs, all or these; those that cannot be loaded are logged and left out."""
     registry = loaded_of(settings, specs)
@@ -173,24 +168,21 @@ def states_of(database: Database) -> Callable[..., Awaitable[Any]]:
 
 @asynccontextmanager
 async def house_of(
-    settings: Settings, database: Database, slack: Slack, workspace: Workspace
+    present: Present, database: Database, slack: Slack, workspace: Workspace
 ) -> AsyncIterator[House]:
     """Everything that the listeners of a web process need."""
     afterwards = Afterwards()
-    specs = settings.configuration.graphs
-    policy = policy_of(settings)
     known = People(database, slack, workspace.team, afterwards)
-    entrances = _entrances(settings)
+    entrances = _entrances(present.settings)
     try:
         yield House(
             database=database,
             slack=slack,
             workspace=workspace,
             people=known,
-            specs=specs,
-            policy=policy,
-            wishes=Wishes(policy.operators),
-            renderings=Renderings(specs, policy, known),
+            present=present,
+            wishes=Wishes(present),
+            renderings=Renderings(present, known),
             afterwards=afterwards,
             entrance=lambda graph: entrances.get(graph, Entrance()),
             state=states_of(database),
@@ -246,11 +238,12 @@ async def _answer_to_failure(error: Exception) -> BoltResponse:
 
 
 @asynccontextmanager
-async def web_of(settings: Settings, database: Database) -> AsyncIterator[tuple[str, int]]:
+async def web_of(present: Present, database: Database) -> AsyncIterator[tuple[str, int]]:
     """The web process's door; yields where it listens, once Slack has said who we are.
 
     It listens before that, so that whoever watches it sees that it lives and is not ready.
     """
+    settings = present.settings
     host, port = settings.environment.host, settings.environment.port
     token, signing_secret = settings.need_slack("The web process takes what Slack sends.")
     doors: list[Door] = []
@@ -259,7 +252,7 @@ async def web_of(settings: Settings, database: Database) -> AsyncIterator[tuple[
         listening(site(database, lambda: doors[0] if doors else None), host=host, port=port) as at,
     ):
         workspace = await workspace_of(database, slack)
-        async with house_of(settings, database, slack, workspace) as house:
+        async with house_of(present, database, slack, workspace) as house:
             door = Door(bolt_of(house), signing_secret, record_unproved=_recorder(database))
             counting = asyncio.create_task(door.record_for_ever(), name="count unproved")
             doors.append(door)
@@ -299,12 +292,12 @@ async def serve(*, tied: bool = False) -> None:
         opened(settings, "web") as database,
         supervised(worker, stop_seconds=drain + 5),
     ):
-        web = asyncio.create_task(_serve_web(settings, database, stop), name="web")
+        web = asyncio.create_task(_serve_web(Present(settings), database, stop), name="web")
         await _first(web, asyncio.create_task(stop.wait(), name="stop"))
 
 
-async def _serve_web(settings: Settings, database: Database, stop: asyncio.Event) -> None:
-    async with web_of(settings, database) as (host, port):
+async def _serve_web(present: Present, database: Database, stop: asyncio.Event) -> None:
+    async with web_of(present, database) as (host, port):
         log.info("listening", host=host, port=port)
         await stop.wait()
     log.info("stopped")
@@ -330,11 +323,11 @@ async def work(*, tied: bool = False, alive: int | None = None) -> None:
         from bot.worker import Worker
 
         async with slack_of(settings) as slack:
-            await Worker(settings, database, slack, alive=alive).run(stop)
+            await Worker(Present(settings), database, slack, alive=alive).run(stop)
 
 
 def poster_of(
-    settings: Settings,
+    present: Present,
     database: Database,
     slack: Slack,
     team: str,
@@ -342,7 +335,6 @@ def poster_of(
     draw: Draw,
 ) -> Poster:
     """The poster of a worker; `draw` makes the picture of a thread."""
-    policy = policy_of(settings)
     known = People(database, slack, team, afterwards)
     afterwards.start(known.learn_handles(), "names of groups")
 
@@ -355,19 +347,18 @@ def poster_of(
             async with database.transaction() as connection:
                 await lead_to(connection, review)
 
-    specs = settings.configuration.graphs
     sender = Sender(
         database,
         slack,
-        Enclosing(Renderings(specs, policy, known)),
+        Enclosing(Renderings(present, known)),
         write=Records(states_of(database)),
         draw=draw,
         members=known.members,
         in_channel=known.in_channel,
         zone=known.zone,
-        tell_operators=Wishes(policy.operators).tell_operators,
+        tell_operators=Wishes(present).tell_operators,
         posted=posted,
-        pace=Pace(hold_off_seconds=settings.environment.hold_off_seconds),
+        pace=Pace(hold_off_seconds=present.settings.environment.hold_off_seconds),
     )
     return Poster(database, sender)
 

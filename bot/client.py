@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from bot import app, conversations, people
 from bot.errors import SlackFailed
+from bot.present import Present
 from bot.settings import Settings, load
 from bot.wishes import Wishes
 from checkpoints.database import Database
@@ -157,4 +158,4 @@ async def connect(environ: Mapping[str, str] | None = None) -> AsyncIterator[Cli
         if slack is not None:
             with contextlib.suppress(SlackFailed):
                 team = (await people.identify(database, slack)).team
-        yield Client(settings, database, team, Wishes(settings.configuration.operators))
+        yield Client(settings, database, team, Wishes(Present(settings)))

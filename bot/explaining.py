@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from bot import app, logs
+from bot.present import policy_of
 from bot.settings import load
 from bot.stories import people_in_words, shadow_in_words
 from checkpoints.errors import SaysoError
@@ -48,7 +49,7 @@ def simulate(case: JSON, now: datetime | None = None) -> list[dict[str, Any]]:
     if case["graph"] not in settings.configuration.graphs:
         known = ", ".join(settings.configuration.graphs)
         raise NoCase(f"There is no graph called {case['graph']}. There are: {known}.")
-    policy = app.policy_of(settings)
+    policy = policy_of(settings.configuration)
     question = plain(case["question"])
     asked = asking(question, plain(case.get("schema")))
     at = now or datetime.now(UTC)
@@ -70,7 +71,7 @@ async def explain(review_id: int) -> dict[str, Any]:
     """
     settings = load()
     logs.set_up(settings.environment.log, "command")
-    policy = app.policy_of(settings)
+    policy = policy_of(settings.configuration)
     async with app.opened(settings, "command") as database:
         review = await reviews.get(database, review_id)
         thread = await threads.get(database, review.thread_id)

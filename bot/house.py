@@ -8,6 +8,7 @@ from typing import Any
 
 from bot.afterwards import Afterwards
 from bot.people import People, Workspace
+from bot.present import Present
 from bot.renderings import Renderings
 from bot.slack import Slack
 from bot.wishes import Wishes
@@ -25,10 +26,19 @@ class House:
     slack: Slack
     workspace: Workspace
     people: People
-    specs: Mapping[str, GraphSpec]
-    policy: Policy
+    present: Present
     wishes: Wishes
     renderings: Renderings
     afterwards: Afterwards
     entrance: Callable[[str], Entrance]  # how a graph is begun and talked to
     state: Callable[[str], Awaitable[Any]]  # of a thread, as plain data
+
+    @property
+    def policy(self) -> Policy:
+        """The rules in force."""
+        return self.present.policy
+
+    @property
+    def specs(self) -> Mapping[str, GraphSpec]:
+        """What the configuration in force says of each graph."""
+        return self.present.specs

@@ -20,6 +20,7 @@ from bot.afterwards import Afterwards
 from bot.client import Client
 from bot.errors import SlackFailed
 from bot.people import People
+from bot.present import Present
 from bot.settings import Settings, load
 from bot.wishes import Wishes
 from checkpoints.database import Database
@@ -63,7 +64,7 @@ async def opened() -> AsyncIterator[Office]:
                 settings,
                 database,
                 People(database, slack, team, afterwards),
-                Wishes(settings.configuration.operators),
+                Wishes(Present(settings)),
             )
         finally:
             await afterwards.finish()

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-from bot import app, cards, views
+from bot import cards, views
 from bot.blocks import Payload
+from bot.present import policy_of
 from bot.rows import words
 from bot.settings import load
 from bot.values import one_line
@@ -40,7 +41,7 @@ def card(
     seen = shown(
         question, graph=graph, node=node, template=spec.template(node), schema=schema, asked=asked
     )
-    policy = app.policy_of(settings)
+    policy = policy_of(settings.configuration)
 
     def decides(tool: str | None, about: JSON) -> views.Decides:
         try:

@@ -14,11 +14,11 @@ from bot import cards, lapses, notices, posts, reminders, rows, timing, views
 from bot.cards import Payload
 from bot.people import People
 from bot.posts import Post
+from bot.present import Present
 from bot.replies import Replies
 from bot.rows import label, words
 from checkpoints.database import Connection, Database
 from graphs import audit, reviews, steps, threads
-from graphs.policy import Policy
 from graphs.questions import Shown, asker
 from graphs.reviews import Review
 from graphs.specs import GraphSpec, Rule
@@ -34,9 +34,8 @@ _TITLE_CHARACTERS = 80
 class Renderings:
     """Fills views from rows; one for the poster, one for the modals and the home tab."""
 
-    def __init__(self, specs: Mapping[str, GraphSpec], policy: Policy, people: People) -> None:
-        self._specs = specs
-        self._policy = policy
+    def __init__(self, present: Present, people: People) -> None:
+        self._present = present
         self.people = people
         self._replies = Replies(self)
 
@@ -74,7 +73,7 @@ class Renderings:
 
     def spec(self, graph: str) -> GraphSpec | None:
         """What the configuration says of the graph."""
-        return self._specs.get(graph)
+        return self._present.specs.get(graph)
 
     async def _reminds(self, connection: Connection, post: Post) -> views.ReminderView | None:
         """What one person is reminded of; None where they have voted, or may not."""
@@ -271,7 +270,7 @@ class Renderings:
 
     async def operators(self, connection: Connection) -> tuple[views.Person, ...]:
         """The people who are told when something needs a hand."""
-        users = self._policy.operators.users
+        users = self._present.operators.users
         names = await self.people.names(connection, users)
         return tuple(rows.person(user, names) for user in users)
 

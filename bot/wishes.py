@@ -12,17 +12,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot import conversations, posts
+from bot.present import Present
 from checkpoints.database import Connection
 from graphs import ports, reviews, threads
-from graphs.specs import Operators, Rule
+from graphs.specs import Rule
 from graphs.threads import Status, Thread
 
 
 class Wishes:
     """Wants posts in the caller's transaction."""
 
-    def __init__(self, operators: Operators) -> None:
-        self._operators = operators
+    def __init__(self, present: Present) -> None:
+        self._present = present
 
     async def __call__(self, connection: Connection, kind: str, subject: str) -> None:
         """Want the subject shown, or shown anew."""
@@ -117,11 +118,12 @@ class Wishes:
         await posts.overtake(connection, thread_id, stands=stands)
 
     def _operators_places(self) -> Iterator[str]:
-        if self._operators.channel is not None:
-            yield self._operators.channel
+        operators = self._present.operators
+        if operators.channel is not None:
+            yield operators.channel
         else:
-            yield from self._operators.users
-            yield from self._operators.groups
+            yield from operators.users
+            yield from operators.groups
 
 
 _KINDS = {ports.REMINDER: posts.REMINDER, ports.ESCALATION: posts.ESCALATION}

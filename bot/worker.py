@@ -19,7 +19,7 @@ from bot.afterwards import Afterwards
 from bot.files import SlackFiles
 from bot.people import LOCAL_TEAM
 from bot.pictures import drawer
-from bot.settings import Settings
+from bot.present import Present
 from bot.slack import Slack
 from bot.supervision import show_life
 from bot.ticking import Tick, shown_time, tick_for_ever
@@ -59,13 +59,14 @@ class Worker:
 
     def __init__(
         self,
-        settings: Settings,
+        present: Present,
         database: Database,
         slack: Slack | None,
         *,
         alive: int | None = None,
     ) -> None:
-        self._settings = settings
+        self._present = present
+        self._settings = present.settings
         self._alive = alive
         self._database = database
         self._slack = slack
@@ -102,7 +103,7 @@ class Worker:
         log.info("stopped")
 
     async def _release(self, serving: Serving) -> None:
-        wish = Wishes(self._settings.configuration.operators)
+        wish = Wishes(self._present)
         try:
             for thread_id in await holding.release_allowed(self._database, serving, wish=wish):
                 log.info("released: its types may be loaded now", thread=thread_id)
@@ -120,13 +121,12 @@ class Worker:
 
     def _runner(self, serving: Serving, team: str) -> Runner:
         environment = self._settings.environment
-        policy = app.policy_of(self._settings)
         fetch: Fetch = SlackFiles(self._slack) if self._slack is not None else no_fetch
         return Runner(
             self._database,
             serving,
             team=team,
-            policy=policy,
+            policy=lambda: self._present.policy,
             limits=Limits(
                 lease_seconds=environment.lease_seconds,
                 poll_seconds=environment.poll_seconds,
@@ -134,7 +134,7 @@ class Worker:
                 drain_seconds=environment.drain_seconds,
                 pool_size=environment.database_pool,
             ),
-            wish=Wishes(policy.operators),
+            wish=Wishes(self._present),
             fetch=fetch,
         )
 
@@ -150,7 +150,7 @@ class Worker:
         else:
             draw = drawer(self._database, serving)
             poster = app.poster_of(
-                self._settings, self._database, self._slack, team, afterwards, draw
+                self._present, self._database, self._slack, team, afterwards, draw
             )
             duties.append(asyncio.create_task(poster.run(), name="poster"))
         if self._alive is not None:
@@ -168,7 +168,7 @@ class Worker:
     def _ticks(self, serving: Serving) -> dict[str, tuple[float, Tick]]:
         """What this worker does by the clock, each with its seconds."""
         specs = {name: loaded.spec for name, loaded in serving.loaded.items()}
-        wish = Wishes(self._settings.configuration.operators)
+        wish = Wishes(self._present)
 
         async def act_in_time() -> None:
             now = await shown_time(self._settings.environment.clock_url)

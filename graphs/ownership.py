@@ -108,7 +108,7 @@ class Owner:
         database: Database,
         registry: Registry,
         *,
-        policy: Policy,
+        policy: Callable[[], Policy],
         limits: Limits,
         wish: Wish,
         fetch: Fetch,
@@ -203,7 +203,7 @@ class Owner:
             pauses=prepared.pauses,
             control=run.control,
             tell=lambda told: _safely(engine, telling.hear, told),
-            asks_of_state=self._policy.asks_of_state(thread.graph),
+            asks_of_state=self._policy().asks_of_state(thread.graph),
         )
         try:
             return await self._over_there(run, play(side, order), f"play {thread.id}"), order.thread
@@ -241,7 +241,7 @@ class Owner:
                     thread=thread,
                     loaded=loaded,
                     played=played,
-                    policy=self._policy,
+                    policy=self._policy(),
                     wish=self._wish,
                 )
                 reached("settle.written")

@@ -23,6 +23,7 @@ import random
 import socket
 import time
 import uuid
+from collections.abc import Callable
 from typing import Any, Final
 
 import structlog
@@ -61,7 +62,7 @@ class Runner:
         registry: Registry,
         *,
         team: str,
-        policy: Policy | None = None,
+        policy: Policy | Callable[[], Policy] | None = None,
         limits: Limits | None = None,
         wish: Wish = no_wish,
         fetch: Fetch = no_fetch,
@@ -72,12 +73,13 @@ class Runner:
 
         Args:
             database: on the loop that will call `run`; the graphs' loop opens its own.
+            policy: the rules; a function is asked for those in force whenever they are needed.
             owner: who holds the leases, unique to this worker; made up where it is not given.
         """
         self._database = database
         self._registry = registry
         self._team = team
-        self._policy = policy or Policy()
+        self._policy = policy if callable(policy) else lambda: policy or Policy()
         self._limits = limits or Limits()
         self._wish = wish
         self._fetch = fetch

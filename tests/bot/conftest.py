@@ -15,6 +15,7 @@ from bot import app
 from bot.afterwards import Afterwards
 from bot.people import People
 from bot.posting import Poster
+from bot.present import Present
 from bot.records import Enclosing, Records
 from bot.renderings import Renderings
 from bot.sending import Pace, Sender
@@ -78,12 +79,16 @@ class Desk:
 
     slack: LocalSlack
     database: Database
-    settings: Settings
+    present: Present
     client: Slack
     poster: Poster
     url: str
     drawings: Drawings
     tasks: list[asyncio.Task[Any]] = field(default_factory=list)
+
+    @property
+    def settings(self) -> Settings:
+        return self.present.settings
 
     async def post_all(self) -> None:
         """Send what can be sent now."""
@@ -108,7 +113,7 @@ class Desk:
     ) -> int:
         """A review as settle would open it, with its wishes; `asks` is another question."""
         thread_id = thread_id or await self.thread()
-        wishes = Wishes(self.settings.configuration.operators)
+        wishes = Wishes(self.present)
         asked = Asked(
             interrupt_id=f"{len(await reviews.list_(self.database)):032x}",
             node="human_review" if asks is None else "anything",
@@ -168,30 +173,29 @@ async def desk(database_url: str, tmp_path: Path, config: Path) -> AsyncIterator
                 "SAYSO_CONFIG": str(config),
             }
         )
+        present = Present(settings)
         async with (
             app.slack_of(settings) as client,
-            app.web_of(settings, database) as (host, port),
+            app.web_of(present, database) as (host, port),
         ):
             assert client is not None
             slack.events_url = f"http://{host}:{port}/slack/events"
-            policy = app.policy_of(settings)
             afterwards = Afterwards()
             known = People(database, client, "T0SAYSO", afterwards)
-            specs = settings.configuration.graphs
             drawings = Drawings()
             sender = Sender(
                 database,
                 client,
-                Enclosing(Renderings(specs, policy, known)),
+                Enclosing(Renderings(present, known)),
                 write=Records(app.states_of(database)),
                 draw=drawings,
                 members=known.members,
                 in_channel=known.in_channel,
                 zone=known.zone,
-                tell_operators=Wishes(policy.operators).tell_operators,
+                tell_operators=Wishes(present).tell_operators,
                 pace=Pace(claim_seconds=5, call_seconds=1, hold_off_seconds=0.1, post_seconds=0.0),
             )
             url = f"http://{host}:{port}"
             poster = Poster(database, sender)
-            yield Desk(slack, database, settings, client, poster, url, drawings)
+            yield Desk(slack, database, present, client, poster, url, drawings)
             await afterwards.finish()

@@ -71,7 +71,7 @@ async def ask(
             rule_for=rule_for,
         )
         assert put is not None
-        wishes = Wishes(desk.settings.configuration.operators)
+        wishes = Wishes(desk.present)
         await wishes(connection, "card", str(put.review_id))
         if put.replaced:
             await wishes(connection, "card", str(put.replaced))
@@ -427,7 +427,7 @@ async def test_when_one_question_is_decided_the_others_say_how_many_are_open(des
     thread_id = (await reviews.get(desk.database, first)).thread_id
     await ask(desk, {"question": "Which day?"}, thread_id=thread_id, interrupt="b" * 32)
     async with desk.database.transaction() as connection:
-        wishes = Wishes(desk.settings.configuration.operators)
+        wishes = Wishes(desk.present)
         await wishes(connection, "card", str(first))  # as settle does for all of the thread
     await desk.post_all()
     one, other = desk.slack.messages("C0CREDIT")
@@ -449,7 +449,7 @@ async def failed(desk: Desk, node: str, requester: str = "U0BOB") -> int:
     await desk.database.execute("update sayso.mailbox set consumed_at = now()")
     await desk.database.execute(FAILED, review.thread_id, node)
     async with desk.database.transaction() as connection:
-        wishes = Wishes(desk.settings.configuration.operators)
+        wishes = Wishes(desk.present)
         await wishes(connection, "card", str(review_id))
     return review_id
 
@@ -494,7 +494,7 @@ async def test_from_an_older_card_nobody_drops_the_answer_to_a_later_question_of
     await desk.database.execute("update sayso.mailbox set consumed_at = now()")
     await desk.database.execute(FAILED, thread_id, "tools")
     async with desk.database.transaction() as connection:
-        await Wishes(desk.settings.configuration.operators)(connection, "card", str(older))
+        await Wishes(desk.present)(connection, "card", str(older))
     await desk.post_all()
     first = desk.slack.messages("C0CREDIT")[0]
     await press(desk, "U0DANA", "Ask again", ts=first["ts"])  # who may not decide the later one
@@ -546,7 +546,7 @@ async def test_a_held_card_says_what_changed_and_not_what_is_for_those_who_run_i
         "update sayso.threads set mark = 'held', mark_reason = $2 where id = $1", thread_id, reason
     )
     async with desk.database.transaction() as connection:
-        wishes = Wishes(desk.settings.configuration.operators)
+        wishes = Wishes(desk.present)
         await wishes(connection, "card", str(review_id))
     shown = await card(desk)
     assert "On hold." in shown

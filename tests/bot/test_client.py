@@ -73,7 +73,7 @@ async def test_what_cannot_start_is_one_clear_error_and_nothing_starts(
 async def test_a_requester_in_slack_is_told_how_it_goes(desk: Desk) -> None:
     from bot.wishes import Wishes
 
-    wishes = Wishes(desk.settings.configuration.operators)
+    wishes = Wishes(desk.present)
     client = Client(desk.settings, desk.database, "T0SAYSO", wishes)
     started = await client.start("loan", LOAN, requester="U0BOB")
     await desk.post_all()

@@ -74,7 +74,7 @@ async def test_an_operator_may_stop_it_then_and_everybody_reads_which_step_may_h
             connection,
             review.thread_id,
             by="U0OSCAR",
-            wish=Wishes(desk.settings.configuration.operators),
+            wish=Wishes(desk.present),
         )
     await desk.post_all()
     (card,) = desk.slack.messages("C0CREDIT")

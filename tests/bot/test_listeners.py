@@ -197,7 +197,7 @@ async def test_a_command_from_elsewhere_talks_in_direct_messages_and_keeps_to_on
     (thread,) = await threads.list_(desk.database)
     await desk.post_all()
     (progress,) = desk.slack.messages("D0BOB")
-    wishes = Wishes(desk.settings.configuration.operators)
+    wishes = Wishes(desk.present)
     async with desk.database.transaction() as connection:
         await wishes(connection, "progress", thread.id)
     await desk.database.execute("update sayso.posts set due_at = now()")

@@ -330,7 +330,7 @@ async def test_an_approver_who_is_not_in_the_channel_gets_the_card_as_a_direct_m
     assert [posted(desk, place) for place in places] == [1, 1, 1, 0, 0]
 
     workspace = await identify(desk.database, desk.client)
-    async with app.house_of(desk.settings, desk.database, desk.client, workspace) as house:
+    async with app.house_of(desk.present, desk.database, desk.client, workspace) as house:
         # The link to a card leads to one that the person can read.
         for user, where in (("U0ALICE", "C0CREDIT"), ("U0DANA", "D0DANA")):
             assert f"/{where}/" in await Looking(house)._link(review_id, user)
@@ -422,7 +422,7 @@ async def fail(desk: Desk, thread_id: str, attempt: int) -> None:
 
 
 def wishes_of(desk: Desk) -> Wishes:
-    return Wishes(desk.settings.configuration.operators)
+    return Wishes(desk.present)
 
 
 def outcomes(desk: Desk) -> list[str]:

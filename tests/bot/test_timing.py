@@ -44,7 +44,7 @@ async def card(desk: Desk) -> str:
 
 async def run_out(desk: Desk, review_id: int) -> None:
     now = (await reviews.get(desk.database, review_id)).opened_at + DAY
-    wishes = Wishes(desk.settings.configuration.operators)
+    wishes = Wishes(desk.present)
     specs = desk.settings.configuration.graphs
     assert await deadlines.tick(desk.database, specs, wishes, now=now) == 1
 
@@ -110,7 +110,7 @@ async def test_who_has_not_voted_is_reminded_and_the_heads_get_it_too(desk: Desk
             connection, review_id=review_id, answer={"decision": "approve"},
             voter=voter("U0ALICE"),
         )  # fmt: skip
-    wishes = Wishes(desk.settings.configuration.operators)
+    wishes = Wishes(desk.present)
     specs = desk.settings.configuration.graphs
     for hours in (1, 2):
         now = review.opened_at + timedelta(hours=hours)
@@ -143,7 +143,7 @@ async def test_who_has_not_voted_is_reminded_and_the_heads_get_it_too(desk: Desk
 async def test_the_head_of_the_record_is_told_to_the_operators(desk: Desk) -> None:
     head = "12:" + "ab" * 32
     async with desk.database.transaction() as connection:
-        wishes = Wishes(desk.settings.configuration.operators)
+        wishes = Wishes(desk.present)
         await wishes.tell_operators(connection, f"head:{head}")
     await desk.post_all()
     (told,) = desk.slack.messages("C0OPS")
