@@ -15,10 +15,14 @@ if TYPE_CHECKING:
     from graphs.messages import FileRef
 
 CARD: Final = "card"  # id: a review whose audience is the reviewers
+MOVED: Final = "moved"  # id: a review that other rules are for now; its card may stand elsewhere
 ASK: Final = "ask"  # id: a review whose audience is the requester
 PROGRESS: Final = "progress"  # id: a thread
 OUTCOME: Final = "outcome"  # id: a thread that ended: done, failed, cancelled
-LAPSED: Final = "lapsed"  # id: "REVIEW.ITEM.REVISION.VOTER", a vote that an edit took away
+QUESTION: Final = "question"  # id: an exchange, what a reviewer asks the requester
+ANSWERED: Final = "answered"  # id: an exchange that has its answer now, for whoever asked
+TAKEN: Final = "taken"  # id: "TAKING.PERSON", for the person who looked at the review before
+LAPSED: Final = "lapsed"  # id: "REVIEW.ITEM.REVISION.VOTER", a vote that does not count any more
 REMINDER: Final = "reminder"  # id: "REVIEW.ITEM.TURN", for those who have not voted
 ESCALATION: Final = "escalation"  # id: "REVIEW.ITEM", for those who may decide from now on
 NOTICE: Final = "notice"  # id: what operators have to know, "thread:ID", "review:ID", "overdue:ID"
