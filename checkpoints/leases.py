@@ -143,6 +143,7 @@ async def claim(
     limit: int,
     lease_seconds: float,
     alone: bool = False,
+    running: Iterable[str] = (),
 ) -> list[Lease]:
     """Become the owner of threads that ran out or are ready, at most ``limit``, oldest first.
 
@@ -150,6 +151,9 @@ async def claim(
         scopes: the labels this worker serves.
         alone: take one thread that has lost two or more owners in a row, and no other kind;
             without it those are left alone. The caller runs nothing beside such a thread.
+        running: the threads that this owner runs at this moment. After a stall their leases may
+            have run out, and taking one over from itself would count a crash that was none: its
+            heartbeat extends them, or tells that they are lost.
     """
     rows = await connection.fetch(
         SQL.claim,
@@ -159,6 +163,7 @@ async def claim(
         lease_seconds,
         ALONE_FROM_CRASHES,
         alone,
+        list(running),
     )
     return [
         Lease(

@@ -55,6 +55,7 @@ with expired as materialized (
     and lease_until < now()
     and scope = any($2::text[])
     and (crashes + 1 >= $5) = $6
+    and thread_id <> all($7::text[])
   order by lease_until
   limit $3
   for no key update skip locked

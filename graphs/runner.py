@@ -92,7 +92,6 @@ class Runner:
         self._look = asyncio.Event()
         self._engine: asyncio.AbstractEventLoop | None = None
         self._gave_way = float("-inf")
-        self._beaten = time.monotonic()
 
     @property
     def running(self) -> tuple[str, ...]:
@@ -187,10 +186,6 @@ class Runner:
 
     async def _claim(self) -> bool:
         """Claim what there is room for; True when there may be more at once."""
-        # After a stall of our own loop our leases have run out: extend them before our own claim
-        # takes them for those of a dead worker.
-        if time.monotonic() - self._beaten > self._limits.lease_seconds / 2:
-            await self._beat()
         async with self._database.transaction() as connection:
             await mailbox.wake_unwoken(connection)
         room = self._limits.at_once - len(self._runs)
@@ -214,6 +209,7 @@ class Runner:
             limit=limit,
             lease_seconds=self._limits.lease_seconds,
             alone=alone,
+            running=[thread_id for thread_id, run in self._runs.items() if not run.lost],
         )
 
     async def _gives_way(self, connection: Any) -> bool:
@@ -234,7 +230,7 @@ class Runner:
     def _begin(self, lease: Lease) -> None:
         assert self._hands is not None  # noqa: S101  run() made them
         run = Ownership(lease)
-        # It ran out in our own hands: what still runs under the old epoch is somebody else's.
+        # Taken from our own hands and free again: what still runs under the old epoch is nobody's.
         if (older := self._runs.get(lease.thread_id)) is not None:
             older.lose()
         self._runs[lease.thread_id] = run
@@ -262,7 +258,6 @@ class Runner:
 
     async def _beat(self) -> None:
         """Extend all leases; a run whose lease is gone is cancelled."""
-        self._beaten = time.monotonic()
         held = {thread_id: run for thread_id, run in self._runs.items() if not run.lost}
         if not held:
             return

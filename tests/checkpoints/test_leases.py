@@ -121,6 +121,19 @@ async def test_two_workers_that_claim_at_once_never_get_the_same_thread(
     assert sorted(name for share in shares for name in share) == names
 
 
+async def test_an_owner_takes_over_its_own_expired_lease_only_where_it_does_not_run_the_thread(
+    connection: Connection,
+) -> None:
+    await ready(connection, "lost", "running")
+    await claim(connection)
+    await expire(connection, "lost")
+    await expire(connection, "running")
+    again = await leases.claim(
+        connection, owner="w1", scopes=[TEAM], limit=10, lease_seconds=30, running=["running"]
+    )
+    assert [(lease.fence, lease.crashes) for lease in again] == [(Fence("lost", 2, "w1"), 1)]
+
+
 async def test_an_expired_lease_is_taken_over_and_counts_a_crash(connection: Connection) -> None:
     await ready(connection, "a")
     [first] = await claim(connection, "w1")
