@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bot.roster import directory
 from bot.settings import Configuration, Settings
 from graphs.policy import Policy
 from graphs.specs import GraphSpec, Operators
@@ -54,4 +55,4 @@ class Present:
 
 def policy_of(configuration: Configuration) -> Policy:
     """The rules of a configuration, with its operators."""
-    return Policy(configuration.reviews, configuration.operators)
+    return Policy(configuration.reviews, configuration.operators, directory(configuration))

@@ -31,9 +31,10 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from bot import project
+from bot import project, reach, roster
 from bot.errors import NotConfigured, SettingsWrong
 from bot.project import NO_PROJECT, Project
+from bot.roster import Managers
 from checkpoints.text import clean
 from graphs.specs import GraphSpec, Operators, People, Rule
 
@@ -154,6 +155,8 @@ class Configuration(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     operators: Operators = Operators()
+    roles: dict[str, People] = {}
+    managers: Managers = Managers()
     graphs: dict[str, GraphSpec] = {}
     reviews: tuple[Rule, ...] = ()
 
@@ -320,6 +323,7 @@ def _configuration(
         return Configuration()
     found.add_graphs(raw)
     _read_secrets(raw, path, mistakes)
+    roster.read_managers(raw, path, mistakes)
     try:
         configuration = Configuration.model_validate(raw)
     except ValidationError as error:
@@ -329,9 +333,11 @@ def _configuration(
         configuration = _readable(raw)
     mistakes += [f"{path}: {mistake}" for mistake in _of_no_graph(configuration, raw)]
     mistakes += [f"{path}: {mistake}" for mistake in _wrong_ids(configuration)]
-    mistakes += [f"{path}: {mistake}" for mistake in _out_of_reach(configuration)]
+    mistakes += [f"{path}: {mistake}" for mistake in roster.mistakes_in(configuration)]
+    unreached = reach.out_of_reach(configuration.reviews, configuration.roles)
+    mistakes += [f"{path}: {mistake}" for mistake in unreached]
     warnings += [f"{path}: {warning}" for warning in _doubtful(configuration)]
-    return configuration
+    return roster.named(configuration)
 
 
 def _readable(raw: Mapping[str, Any]) -> Configuration:
@@ -352,8 +358,15 @@ def _readable(raw: Mapping[str, Any]) -> Configuration:
         # One that cannot be read keeps its place, so that the others keep their numbers.
         "reviews": [one if kept({"reviews": [one]}) else _UNREADABLE for one in rules],
     }
-    if kept({"operators": raw.get("operators", {})}):
-        whole["operators"] = raw.get("operators", {})
+    roles = raw.get("roles")
+    roles = roles if isinstance(roles, dict) else {}
+    whole["roles"] = {
+        name: one if kept({"roles": {name: one}}) else _UNREADABLE["approvers"]
+        for name, one in roles.items()
+    }
+    for part in ("operators", "managers"):
+        if kept({part: raw.get(part, {})}):
+            whole[part] = raw.get(part, {})
     return Configuration.model_validate(whole)
 
 
@@ -368,22 +381,6 @@ def _of_no_graph(configuration: Configuration, raw: Mapping[str, Any]) -> Iterat
         if rule.graph is not None and rule.graph not in known:
             names = f"Configured are: {', '.join(known)}." if known else "None is configured."
             yield f"reviews[{number}].graph: there is no graph called {clean(rule.graph)}. {names}"
-
-
-def _out_of_reach(configuration: Configuration) -> Iterator[str]:
-    """Rules that the people they name can never fulfil; of groups nobody knows the size here."""
-    for number, rule in enumerate(configuration.reviews, 1):
-        people = rule.escalated().approvers
-        count = len(set(people.users))
-        if people.groups or not count:
-            continue
-        if rule.quorum > count:
-            yield f"reviews[{number}].quorum: it wants {rule.quorum} people and names {count}."
-        elif not rule.editor_may_decide and count - 1 < rule.quorum:
-            yield (
-                f"reviews[{number}].editor_may_decide: when one of them changes an action, "
-                f"{count - 1} are left and {rule.quorum} have to decide; name more people."
-            )
 
 
 def _read_secrets(raw: dict[str, Any], path: Path, mistakes: list[str]) -> None:
@@ -419,27 +416,19 @@ def _wrong_ids(configuration: Configuration) -> Iterator[str]:
                     f"under About, it begins with {first[0]}."
                 )
 
-    def people(where: str, who: People | None) -> Iterator[str]:
-        if who is not None:
-            yield from wrong(f"{where}.users", who.users, "UW", "member")
-            yield from wrong(f"{where}.groups", who.groups, "S", "user group")
-
     def channels(where: str, ids: Iterable[str | None]) -> Iterator[str]:
         yield from wrong(where, filter(None, ids), "CGD", "channel")
 
-    yield from people("operators", configuration.operators)
+    for where, who in roster.lists(configuration):
+        yield from wrong(f"{where}.users", who.users, "UW", "member")
+        yield from wrong(f"{where}.groups", who.groups, "S", "user group")
     yield from channels("operators.channel", [configuration.operators.channel])
     for name, graph in configuration.graphs.items():
         yield from channels(f"graphs.{name}.channels", graph.channels)
-        yield from people(f"graphs.{name}.starters", graph.starters)
-        yield from people(f"graphs.{name}.viewers", graph.viewers)
         if graph.command is not None and not re.fullmatch(r"/[a-z0-9_-]{1,31}", graph.command):
             yield f"graphs.{name}.command: write it like /{name}, small letters, no spaces."
     for number, rule in enumerate(configuration.reviews, 1):
         yield from channels(f"reviews[{number}].channel", [rule.channel])
-        yield from people(f"reviews[{number}].approvers", rule.approvers)
-        if rule.escalate is not None:
-            yield from people(f"reviews[{number}].escalate.to", rule.escalate.to)
     yield from _shared(configuration)
 
 
@@ -457,7 +446,7 @@ def _shared(configuration: Configuration) -> Iterator[str]:
 
 def _doubtful(configuration: Configuration) -> Iterator[str]:
     for number, rule in enumerate(configuration.reviews, 1):
-        if rule.approvers.is_empty():
+        if rule.names_nobody():
             yield f"reviews[{number}]: it names no approvers, so nobody may decide."
     operators = configuration.operators
     if operators.is_empty() and operators.channel is None:
