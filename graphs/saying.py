@@ -15,11 +15,13 @@ from checkpoints import leases
 from checkpoints.database import Connection
 from checkpoints.errors import Conflict
 from checkpoints.text import clean
-from graphs import audit, mailbox, ports, reviews
+from graphs import audit, exchanges, mailbox, ports, reviews
 from graphs.errors import UnknownThread
 from graphs.messages import Message
+from graphs.policy import Person
 from graphs.ports import Wish, no_wish
 from graphs.threads import SQL
+from graphs.votes import Voter
 
 NEW_MESSAGE: Final = "a new message came"
 
@@ -28,17 +30,19 @@ NEW_MESSAGE: Final = "a new message came"
 class Said:
     """What became of a message in a thread's conversation.
 
-    `answer`: it answered the requester's open question `review_id`. `kept`: a question is open
+    `answer`: it answered the requester's open question `review_id`. `told`: it answered what a
+    reviewer asked, the exchange `exchange_id`, and goes no further. `kept`: a question is open
     for others, or the graph takes no more turns, so it stays with the record. `queued`: it is the
     next turn. `instead`: so it is, and the questions in `withdrawn` were taken back for it.
     `finished`: the thread has ended and takes no more. `again`: the same delivery came before;
     nothing was done.
     """
 
-    kind: Literal["answer", "kept", "queued", "instead", "finished", "again"]
+    kind: Literal["answer", "told", "kept", "queued", "instead", "finished", "again"]
     review_id: int | None = None
     message_id: int | None = None  # the mailbox row; None where nothing was stored
     withdrawn: tuple[int, ...] = ()
+    exchange_id: int | None = None
 
 
 async def say(
@@ -53,7 +57,8 @@ async def say(
 ) -> Said:
     """Take what somebody wrote in the thread's conversation.
 
-    1. The requester's message answers the oldest question that is open for the requester.
+    1. The requester's message answers the oldest question that is open for the requester: the
+       graph's own, or what a reviewer asks about theirs.
     2. Where messages cancel (`cancels`), it takes the other open questions back and goes in their
        stead, unless something was decided that it would undo: then it waits like any other.
     3. While another question is open it is kept; the question stays.
@@ -70,9 +75,15 @@ async def say(
     key = clean(key) if key is not None else None
     if key is not None and await mailbox.has_key(connection, thread_id, key):
         return Said("again")
+    if key is not None and await exchanges.has_key(connection, thread_id, key):
+        return Said("again")
     open_ = await reviews.open_of_thread(connection, thread_id)
     mine = [each for each in open_ if each.audience == "requester"]
     body: dict[str, Any] = {"message": message.to_json()}
+    if (message.text.strip() or message.files) and message.sender == row["requester"]:
+        asked = next(iter(await exchanges.unanswered(connection, thread_id)), None)
+        if asked is not None and not (mine and mine[0].opened_at <= asked.said_at):
+            return await _tell(connection, asked, message, key, wish)
     if mine and message.sender == row["requester"] and row["mark"] is None:
         return await _answer(connection, mine[0], message, body, key, woken=woken, wish=wish)
     if row["mark"] == "cancelled" or (row["mark"] == "done" and not turns):
@@ -110,6 +121,28 @@ async def say(
         await wish(connection, ports.PROGRESS, thread_id)
         return Said("instead", message_id=stored, withdrawn=withdrawn)
     return Said("queued" if feeds else "kept", message_id=stored)
+
+
+async def _tell(
+    connection: Connection,
+    asked: exchanges.Exchange,
+    message: Message,
+    key: str | None,
+    wish: Wish,
+) -> Said:
+    """Let the requester's message answer what a reviewer asked; the graph is not told of it."""
+    sender = Person(message.sender or "", team="")
+    await exchanges.answer(
+        connection,
+        asked.id,
+        message.text,
+        voter=Voter(sender, via="message"),
+        requester=sender.id,
+        files=[file.name for file in message.files],
+        key=key,
+        wish=wish,
+    )
+    return Said("told", asked.review_id, exchange_id=asked.id)
 
 
 async def _take_back(
