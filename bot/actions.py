@@ -16,7 +16,7 @@ from bot import limits
 from bot.blocks import Blocks, button, confirm, lines, quote
 from bot.facts import Room, template_fact, who_decides
 from bot.inline import Aside, Inline, Many, Moment, Styled, clause, plain, said
-from bot.judgements import APPROVING, LETTING, REJECTING
+from bot.judgements import APPROVING, LETTING, REJECTING, people
 from bot.values import excerpt
 from bot.views import ActionView, CardView, Person
 from bot.wording import Sentence, first_of, phrase, say
@@ -231,11 +231,13 @@ def _stands(view: CardView, action: ActionView) -> Sentence | None:
         at = _moment(view, action, edited=True)
         changed = say("action.changed", who=action.edited_by, at=at)
         return say("comma", first=changed, last=counted) if counted else changed
-    people = _people(action, APPROVES) if action.outcome in LETTING else ()
+    if action.out_of_reach:
+        return say("action.out_of_reach", at=_moment(view, action))
+    for_it = _people(action, APPROVES) if action.outcome in LETTING else ()
     by = action.by or Person("")
-    who: Inline = Many(people) if len(people) > 1 else by
+    who: Inline = Many(for_it) if for_it else by
     at = _moment(view, action)
-    if action.outcome == "edited" and (len(people) > 1 or action.edited_by != by):
+    if action.outcome == "edited" and (len(for_it) > 1 or action.edited_by != by):
         return say("action.edited.other", editor=action.edited_by or by, who=who, at=at)
     return say(first_of(f"action.{action.outcome}", "action.decided"), who=who, at=at)
 
@@ -246,11 +248,15 @@ def _tally(view: CardView, action: ActionView) -> Sentence | None:
     if len(view.actions) == 1:
         return None
     made = None
-    if need > 1:
-        for_it = _people(action, APPROVES)
+    stage, stages = action.decides.stage, len(action.decides.stages)
+    if need > 1 or stages:
+        for_it = _people(action, APPROVES, stage if stages else None)
         made = say("action.needs", count=need)
         if for_it:
             made = say("action.tally", have=len(for_it), count=need, who=Many(for_it))
+    if made and stages:
+        in_stage = say("action.stage", stage=stage + 1, stages=stages)
+        made = say("comma", first=in_stage, last=made)
     if against and action.decides.rejections > 1:
         count = action.decides.rejections
         said_no = say("action.against", have=len(against), count=count, who=Many(against))
@@ -258,8 +264,12 @@ def _tally(view: CardView, action: ActionView) -> Sentence | None:
     return made
 
 
-def _people(action: ActionView, verbs: frozenset[str]) -> tuple[Person, ...]:
-    return tuple(vote.by for vote in action.votes if vote.verb in verbs)
+def _people(
+    action: ActionView, verbs: frozenset[str], stage: int | None = None
+) -> tuple[Inline, ...]:
+    """Who said it, in one stage or at all."""
+    found = [vote for vote in action.votes if vote.verb in verbs]
+    return people(vote for vote in found if stage is None or vote.stage == stage)
 
 
 def _moment(view: CardView, action: ActionView, *, edited: bool = False) -> Moment | str:

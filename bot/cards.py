@@ -11,14 +11,13 @@ from dataclasses import replace
 
 from slackblocks import Element
 
-from bot import actions, limits
+from bot import actions, limits, remarks
 from bot.blocks import (
     ROW,
     Blocks,
     Payload,
     bullets,
     button,
-    fact,
     line,
     lines,
     menu,
@@ -26,7 +25,7 @@ from bot.blocks import (
     select,
 )
 from bot.closures import closed
-from bot.facts import Room, asked_by, footer, template_fact, who_decides
+from bot.facts import Room, asked_by, decides_rows, footer, template_fact, who_decides
 from bot.inline import Inline, Styled, clause, names, said
 from bot.judgements import conditions, is_a_stop, moment
 from bot.standing import standing
@@ -50,7 +49,8 @@ __all__ = [
 ]
 
 FEW_FACTS = 2  # so many stand with "Asked by"; more get a block of their own
-MENU = ("question", "comment", "hand_over", "history")
+# What else can be done; of more than a menu holds, the last is left out: Details have it as well.
+MENU = ("question", "comment", "take", "give_back", "hand_over", "history")
 PLAIN_BUTTONS = 10  # choices that are all buttons; of more, some, and the others in a menu
 FEW_BUTTONS = 8
 
@@ -101,7 +101,7 @@ def _open(view: CardView, room: Room) -> list[dict[str, object]]:
     if view.actions:
         blocks.divider("actions")
         actions.on_card(blocks, view, room)
-    _talk(blocks, view, room)
+    remarks.on_card(blocks, view, room)
     blocks.divider("below")
     blocks.rich("consequences", lines(consequences(view)))
     _buttons(blocks, view)
@@ -116,7 +116,9 @@ def _facts(blocks: Blocks, view: CardView, room: Room) -> None:
     if len(view.shown.facts) <= FEW_FACTS:
         rows += [template_fact(name, value, room) for name, value in view.shown.facts]
     if not actions.several_rules(view):
-        rows.append(fact(phrase(label), who_decides(view.decides)))
+        rows += decides_rows(view, phrase(label))
+    if view.taken:
+        rows.append((say("fact.looking", who=view.taken.by),))
     if view.written.strip():
         rows.append((Styled(phrase("fact.message"), "bold"),))
     blocks.rich("facts", lines(rows), quote(view.written, room.quote))
@@ -158,23 +160,6 @@ def _group(blocks: Blocks, name: str, group: Group, room: Room) -> None:
         blocks.rich(name, lines([(heading,), *rows]))
     else:
         blocks.rich(name, line(heading), bullets(rows))
-
-
-def _talk(blocks: Blocks, view: CardView, room: Room) -> None:
-    parts = []
-    for exchange in view.talk[-room.notes :]:
-        asked = moment(view, exchange.asked_at, "comma")
-        parts += [
-            line(say("talk.question", who=exchange.asked_by, at=asked)),
-            quote(exchange.question, room.quote),
-        ]
-        if exchange.answered_by and exchange.answered_at:
-            answered = moment(view, exchange.answered_at, "comma")
-            parts += [
-                line(say("talk.answer", who=exchange.answered_by, at=answered)),
-                quote(exchange.answer, room.quote),
-            ]
-    blocks.rich("talk", *parts)
 
 
 def consequences(view: CardView) -> list[tuple[Inline, ...]]:
@@ -241,11 +226,7 @@ def _looks(view: CardView) -> list[Element]:
     if "known" in view.offers:
         label = phrase("label.known", customer=view.customer) if view.customer else ""
         looks.append(button("known", phrase("button.known"), view.ref, of=label or title))
-    options = [
-        (verb, phrase(f"button.{verb}", name=names([view.requester])))
-        for verb in MENU
-        if verb in view.offers
-    ]
+    options = [(verb, _in_menu(view, verb)) for verb in MENU if verb in view.offers][:ROW]
     if len(options) == 1:
         verb, label = options[0]
         said_aloud = phrase("label.of", label=label, title=title)
@@ -253,3 +234,9 @@ def _looks(view: CardView) -> list[Element]:
     elif options:
         looks.append(menu(options, view.ref))
     return looks
+
+
+def _in_menu(view: CardView, verb: str) -> str:
+    if verb == "take" and view.taken:
+        return phrase("button.take.over", name=names([view.taken.by]))
+    return phrase(f"button.{verb}", name=names([view.requester]))

@@ -13,7 +13,7 @@ from bot.blocks import Blocks, button, confirm, line, lines, quote
 from bot.endings import why_held
 from bot.facts import Room, footer, outcome_facts
 from bot.inline import Many, Styled, names, said
-from bot.judgements import conditions, deciding, is_short, kind, moment
+from bot.judgements import by_whom, conditions, deciding, is_short, kind, moment
 from bot.standing import standing
 from bot.values import excerpt, letters
 from bot.views import CardView, Change, Status
@@ -93,7 +93,8 @@ def _notes(blocks: Blocks, view: CardView, room: Room) -> None:
         noted = conditions(view)
         parts = []
         for vote in noted[: room.notes]:
-            parts += [line(say("condition.from", who=vote.by)), quote(vote.note or "", room.quote)]
+            who = by_whom(vote.by, vote.seat)
+            parts += [line(say("condition.from", who=who)), quote(vote.note or "", room.quote)]
         if left := len(noted) - min(len(noted), room.notes):
             parts.append(line(say("conditions.more", count=left)))
         blocks.rich("conditions", *parts, *_result(view, room))

@@ -7,13 +7,13 @@ from typing import Any, Final
 from slackblocks import RichTextSection
 
 from bot import limits, verdicts
-from bot.blocks import Blocks, line, lines, quote
+from bot.blocks import Blocks, code, line, lines, quote
 from bot.evidence import LINE, PASSAGE, ROOMS, Room, evidence, values
 from bot.inline import SLOT_LIMIT, Inline, Link, Moment, Styled
-from bot.judgements import approvals, conditions
+from bot.judgements import approvals, by_whom, conditions
 from bot.modals import window
 from bot.standing import standing
-from bot.values import excerpt, passage
+from bot.values import beginning, excerpt, passage
 from bot.views import CardView, DetailsView, DocumentLine, Status
 from bot.wording import phrase, say
 
@@ -22,6 +22,8 @@ DOCUMENTS: Final = 10
 STEPS: Final = 40
 PATH: Final = 30
 ASKED: Final = 20
+RULES: Final = 5
+RULE: Final = 2_500  # characters of one, written as in the file
 
 
 def details(shows: DetailsView) -> dict[str, Any]:
@@ -49,6 +51,7 @@ def _details(shows: DetailsView, room: Room) -> dict[str, Any]:
     _documents(blocks, shows, room)
     values(blocks, shows, room)
     verdicts.asked(blocks, shows)
+    _rules(blocks, shows, room)
     verdicts.earlier(blocks, shows, room)
     _footer(blocks, shows)
     return window("details", phrase("modal.details.title"), blocks, card.ref)
@@ -66,7 +69,7 @@ def _stands(blocks: Blocks, card: CardView, room: Room) -> None:
     parts = []
     for vote in conditions(card)[:ASKED]:
         parts += [
-            line(say("condition.from", who=vote.by)),
+            line(say("condition.from", who=by_whom(vote.by, vote.seat))),
             quote(vote.note or "", room.of(PASSAGE)),
         ]
     others = [vote for vote in card.votes if vote not in conditions(card) and vote.note]
@@ -142,6 +145,22 @@ def _weight(size: int) -> str:
     if size < 1_000_000:
         return phrase("modal.details.size.kb", count=int(size / 1_000 + 0.5))
     return phrase("modal.details.size.mb", count=f"{size / 1_000_000:.1f}")
+
+
+def _rules(blocks: Blocks, shows: DetailsView, room: Room) -> None:
+    """The rule of the file under which it was opened, as it was written then."""
+    if not shows.rules:
+        return
+    count = len(shows.rules)
+    blocks.header("h_rules", phrase("modal.details.rule", count=count))
+    for place, rule in enumerate(shows.rules[:RULES], 1):
+        told = [say("modal.details.rule.hash", hash=rule.hash[:12])]
+        told += [say("modal.details.rule.differs")] if rule.differs else []
+        text, whole = beginning(rule.text, room.of(RULE))
+        told += [say("modal.details.rule.cut", count=len(text))] if len(text) < whole else []
+        blocks.rich(f"rule_{place}", code(text), lines([[one] for one in told]))
+    if left := count - min(count, RULES):
+        blocks.rich("rules_more", line(say("notice.more", count=left)))
 
 
 def _footer(blocks: Blocks, shows: DetailsView) -> None:

@@ -93,26 +93,36 @@ def _counts(view: CardView) -> Sentence:
 
 def rejected(view: CardView) -> Standing:
     """A person rejected it."""
-    note = say("note.rejected", names=names(people(deciding(view))), title=view.shown.title)
+    note = _who_rejected(view)
+    unreachable = [say("status.out_of_reach")] if view.out_of_reach else []
     if view.actions and view.ended_at is None:
         process = _capital(view.words.process)
         told = say("status.rejected.goes_on", not_done=_not_done(view), process=process)
-        return Standing("x", say("status.rejected"), (told,), notification([note], [told]))
+        plain = (*unreachable, told)
+        return Standing("x", say("status.rejected"), plain, notification([note], [*plain]))
     if view.ended_at is None:
         closing = say("note.rejected.closing", name=names([view.requester]))
         return Standing(
             "x",
             say("status.rejected"),
-            (say("status.rejected.closing"),),
-            notification([note], [closing]),
+            (*unreachable, say("status.rejected.closing")),
+            notification([note], [*unreachable, closing]),
         )
     told = say("note.rejected.told", name=names([view.requester]))
     return Standing(
         "x",
         say("status.rejected"),
-        (say("status.rejected.done", not_done=_not_done(view), who=view.requester),),
-        notification([note], [_not_done(view), told]),
+        (*unreachable, say("status.rejected.done", not_done=_not_done(view), who=view.requester)),
+        notification([note], [*unreachable, _not_done(view), told]),
     )
+
+
+def _who_rejected(view: CardView) -> Sentence:
+    """By whom it was rejected, where somebody said so."""
+    title, made = view.shown.title, deciding(view)
+    if view.out_of_reach and not made:
+        return say("note.rejected.nobody", title=title)
+    return say("note.rejected", names=names(people(made)), title=title)
 
 
 def done(view: CardView) -> Standing:
@@ -196,10 +206,10 @@ def expired(view: CardView) -> Standing:
     """Time ran out."""
     as_ = said(view.expired_as) if view.expired_as else _declined(view)
     extra = [as_]
-    if view.decides.quorum > 1:
-        extra.append(
-            say("note.expired.came_in", have=len(approvals(view)), count=view.decides.quorum)
-        )
+    if view.decides.quorum > 1 and len(view.actions) <= 1:
+        have, count = len(approvals(view)), view.decides.quorum
+        key = "note.expired.came_in.stage" if view.decides.stages else "note.expired.came_in"
+        extra.append(say(key, have=have, count=count, stage=view.decides.stage + 1))
     note = notification([say("note.expired", title=view.shown.title)], extra)
     return Standing("black_square_for_stop", say("status.expired"), (as_,), note)
 

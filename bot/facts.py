@@ -7,10 +7,23 @@ from typing import Any
 
 from bot.blocks import fact
 from bot.inline import Inline, Many, Moment, Styled, clause
-from bot.judgements import approvals, chosen, conditions, deciding, is_a_stop, kind, moment, people
+from bot.judgements import (
+    approvals,
+    approving,
+    by_whom,
+    chosen,
+    conditions,
+    deciding,
+    is_a_stop,
+    kind,
+    moment,
+    people,
+)
 from bot.values import excerpt, passage
 from bot.views import CardView, Decides, Status, Vote
 from bot.wording import Sentence, phrase, say
+
+STAGES = 6  # lines of them on a card
 
 
 @dataclass(frozen=True)
@@ -38,6 +51,47 @@ def footer(view: CardView) -> list[Sentence]:
 
 def who_decides(decides: Decides) -> Sentence:
     """How many, of which group or people, because of what; one sentence."""
+    if decides.stages:
+        first, *others = [
+            say("decides.stage", stage=number, who=who_decides(stage))
+            for number, stage in enumerate(decides.stages, 1)
+        ]
+        for one in others:
+            first = say("comma", first=first, last=one)
+        return _because(first, decides)
+    return _because(_who(decides), decides)
+
+
+def decides_rows(view: CardView, label: str) -> list[tuple[Inline, ...]]:
+    """Who decides; where several do one after another, each stage on a line and what became of it.
+
+    Of very many stages those around the open one.
+    """
+    decides = view.decides
+    if not decides.stages:
+        return [fact(label, who_decides(decides))]
+    count = len(decides.stages)
+    rows = [fact(label, _because(say("decides.stages", count=count), decides))]
+    begins = max(0, min(decides.stage - 2, count - STAGES))
+    for at, stage in list(enumerate(decides.stages))[begins : begins + STAGES]:
+        passed = tuple(_vote(view, vote, "") for vote in approving(view) if vote.stage == at)
+        if at < decides.stage and passed:
+            rows.append((say("stage.passed", stage=at + 1, who=Many(passed)),))
+        else:
+            key = "stage.open" if at == decides.stage else "stage.later"
+            rows.append((say(key, stage=at + 1, who=who_decides(stage)),))
+    if left := count - min(count, STAGES):
+        rows.append((say("notice.more", count=left),))
+    return rows
+
+
+def _because(who: Sentence, decides: Decides) -> Sentence:
+    if decides.because:
+        return say("decides.because", who=who, because=clause(decides.because))
+    return who
+
+
+def _who(decides: Decides) -> Sentence:
     who: Sentence
     if decides.groups and not decides.people:
         who = say("decides.group", count=decides.quorum, who=Many(decides.groups, "or"))
@@ -48,8 +102,6 @@ def who_decides(decides: Decides) -> Sentence:
         who = say("decides.people", count=decides.quorum, who=everyone)
     else:
         who = say("decides.nobody")
-    if decides.because:
-        return say("decides.because", who=who, because=clause(decides.because))
     return who
 
 
@@ -100,6 +152,9 @@ def _by_whom(view: CardView) -> list[tuple[Inline, ...]]:
             return [fact(phrase("fact.decided_so_far"), tally)]
         case Status.HELD:
             given = approvals(view)
+            if view.decides.stages and approving(view):
+                who = Many(tuple(_vote(view, vote, "") for vote in approving(view)))
+                return [fact(phrase("fact.so_far"), say("so_far.stages", who=who))]
             if view.decides.quorum <= 1 or not given:
                 return []
             who = Many(people(given))
@@ -108,7 +163,7 @@ def _by_whom(view: CardView) -> list[tuple[Inline, ...]]:
     # What became of each of several actions stands in lines of its own.
     ended = view.status in (Status.RUNNING, Status.REJECTED, Status.DONE)
     told_apart = len(view.actions) > 1 and ended
-    rows = [_decided_by(view)] if view.votes and not told_apart else []
+    rows = [_decided_by(view)] if deciding(view) and not told_apart else []
     if view.status is Status.DONE and view.ended_at:
         rows.append(fact(phrase("fact.finished"), moment(view, view.ended_at, "on")))
     if view.status is Status.STOPPED and view.failure:
@@ -133,24 +188,39 @@ def _decided_by(view: CardView) -> tuple[Inline, ...]:
 
 
 def _vote(view: CardView, vote: Vote, choice: str) -> Sentence:
-    who: Inline = vote.by
+    who = by_whom(vote.by, vote.seat)
     if choice and view.status is not Status.RUNNING and kind(view) == "answer":
-        who = say("by_chose", who=vote.by, choice=choice)
-    return say("voted", who=who, at=moment(view, vote.at, "comma"))
+        who = say("by_chose", who=who, choice=choice)
+    at = moment(view, vote.at, "comma")
+    if view.decides.stages and view.status is not Status.OPEN:
+        return say("voted.stage", who=who, at=at, stage=vote.stage + 1)
+    return say("voted", who=who, at=at)
 
 
 def _expired_facts(view: CardView) -> list[tuple[Inline, ...]]:
     rows = []
     if view.deadline:
         rows.append(fact(phrase("fact.deadline"), moment(view, view.deadline, "on")))
-    given = approvals(view)
-    if given:
-        who = Many(tuple(_vote(view, vote, "") for vote in given))
-        tally = say("came_in", have=len(given), count=view.decides.quorum, who=who)
-        rows.append(fact(phrase("fact.came_in"), tally))
+    rows += _came_in(view)
     if view.not_heard_from:
         rows.append(fact(phrase("fact.not_heard_from"), Many(view.not_heard_from[:10])))
     return rows
+
+
+def _came_in(view: CardView) -> list[tuple[Inline, ...]]:
+    """The votes until time ran out; of several actions how many were decided."""
+    if len(view.actions) > 1:
+        made = [action for action in view.actions if action.outcome not in ("", "expired")]
+        told = say("came_in.decided", have=len(made), count=len(view.actions))
+        return [fact(phrase("fact.came_in"), told)] if made else []
+    given = approving(view) if view.decides.stages else approvals(view)
+    if not given:
+        return []
+    who = Many(tuple(_vote(view, vote, "") for vote in given))
+    if view.decides.stages:
+        return [fact(phrase("fact.came_in"), who)]
+    tally = say("came_in", have=len(given), count=view.decides.quorum, who=who)
+    return [fact(phrase("fact.came_in"), tally)]
 
 
 def _replaced_facts(view: CardView) -> list[tuple[Inline, ...]]:
@@ -168,7 +238,7 @@ def _replaced_facts(view: CardView) -> list[tuple[Inline, ...]]:
     else:
         told = say("decides.one", who=change.by)
     rows = [fact(phrase("fact.changed_by"), told, moment(view, change.at, "comma"))]
-    given = approvals(view)
+    given = approving(view)
     if given:
         slots: dict[str, Any] = {"count": len(given), "who": Many(people(given))}
         lapsed = (

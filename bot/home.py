@@ -83,6 +83,8 @@ def _facts(row: HomeRow, view: HomeView) -> list[Sentence]:
         made.append(say("home.tally", have=row.approvals, count=row.quorum))
     elif row.quorum > 1:
         made.append(say("home.needs", count=row.quorum))
+    if row.stages > 1:
+        made.append(say("home.stage", stage=row.stage + 1, stages=row.stages))
     if row.fact:
         fact = clause(excerpt(row.fact, 120))
         made.append(Sentence("{it}.", {"it": fact[:1].upper() + fact[1:]}))

@@ -200,8 +200,8 @@ def plain(*values: Inline) -> str:
     return " ".join(filter(None, (_plain(value) for value in values)))
 
 
-def names(people: Iterable[Person]) -> str:
-    """Their display names as a list in words."""
+def names(people: Iterable[Inline]) -> str:
+    """People as a list in words, by their display names."""
     return _plain(Many(tuple(people)))
 
 

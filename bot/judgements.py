@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 
-from bot.inline import Form, Moment
+from bot.inline import Form, Inline, Moment
 from bot.views import ActionView, CardView, Person, Status, Vote
+from bot.wording import say
 
 APPROVING = frozenset({"approve", "approve_with_conditions"})
 REJECTING = frozenset({"reject"})
@@ -16,7 +18,15 @@ SHORT = 60  # characters of a result that stands in the status line; a longer on
 
 
 def approvals(view: CardView) -> tuple[Vote, ...]:
-    """One approving vote a person, in the order they came."""
+    """The approvals that count together now: of the open stage, the most for the same thing."""
+    stage = view.decides.stage if view.decides.stages else 0
+    found = tuple(vote for vote in approving(view) if vote.stage == stage)
+    most = Counter(vote.thing for vote in found).most_common(1)
+    return tuple(vote for vote in found if vote.thing == most[0][0])
+
+
+def approving(view: CardView) -> tuple[Vote, ...]:
+    """One approving vote a person, of every stage and for whatever, in the order they came."""
     letting = APPROVING
     if view.actions:
         letting |= {"edit"}
@@ -26,8 +36,8 @@ def approvals(view: CardView) -> tuple[Vote, ...]:
 
 
 def conditions(view: CardView) -> tuple[Vote, ...]:
-    """The approvals that came with a condition."""
-    return tuple(vote for vote in approvals(view) if (vote.note or "").strip())
+    """The approvals that came with a condition, of every stage."""
+    return tuple(vote for vote in approving(view) if (vote.note or "").strip())
 
 
 def deciding(view: CardView) -> tuple[Vote, ...]:
@@ -35,8 +45,10 @@ def deciding(view: CardView) -> tuple[Vote, ...]:
     if view.actions:
         return once(vote for action in view.actions for vote in _made(action))
     if kind(view) == "approve":
-        return approvals(view)
-    return tuple(vote for vote in view.votes if vote.verb == view.outcome) or view.votes[-1:]
+        found = approving(view)
+        return tuple(vote for vote in found if vote.thing == found[-1].thing)
+    made = tuple(vote for vote in view.votes if vote.verb == view.outcome)
+    return made or (() if view.out_of_reach else view.votes[-1:])
 
 
 def kind(view: CardView) -> str:
@@ -76,9 +88,14 @@ def moment(view: CardView, at: datetime, form: Form) -> Moment:
     return Moment(at, view.zone, form, near=view.asked_at)
 
 
-def people(votes: tuple[Vote, ...]) -> tuple[Person, ...]:
+def by_whom(by: Person, seat: Person | None) -> Inline:
+    """Who said it, and for whom where that is somebody else."""
+    return by if seat is None else say("voted_for", who=by, seat=seat)
+
+
+def people(votes: Iterable[Vote]) -> tuple[Inline, ...]:
     """Who said it."""
-    return tuple(vote.by for vote in votes)
+    return tuple(by_whom(vote.by, vote.seat) for vote in votes)
 
 
 def once(votes: Iterable[Vote]) -> tuple[Vote, ...]:
@@ -94,7 +111,8 @@ def _made(action: ActionView) -> tuple[Vote, ...]:
     if not action.outcome:
         return ()
     verbs = _VERBS.get(action.outcome, frozenset())
-    return tuple(vote for vote in action.votes if vote.verb in verbs) or action.votes[-1:]
+    made = tuple(vote for vote in action.votes if vote.verb in verbs)
+    return made or (() if action.out_of_reach else action.votes[-1:])
 
 
 _VERBS = {

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from bot import views
+from bot.judgements import approvals
 from bot.renderings import words
 from graphs import votes
 from graphs.policy import Reason, Refusal
@@ -21,6 +22,8 @@ _WHY: Final = {
     Reason.BOT: views.Refused.NOT_A_MEMBER,
     Reason.NOBODY_MAY: views.Refused.NOBODY_MAY,
     Reason.EDITOR: views.Refused.EDITOR,
+    Reason.NOT_YET: views.Refused.NOT_YET,
+    Reason.THEIR_PART_IS_DONE: views.Refused.THEIR_PART_IS_DONE,
 }
 
 
@@ -137,7 +140,8 @@ def _filled(told: views.Refusal, result: votes.VoteResult, card: views.CardView)
                 kind=views.Refused.ALREADY_VOTED,
                 at=result.at,
                 outcome=result.verb,
-                missing=max(0, card.decides.quorum - len(card.votes)),
+                missing=max(0, card.decides.quorum - len(approvals(card))),
+                cast_by=views.Person(result.by, result.by_name) if result.by else None,
             )
         case votes.Superseded():
             return replace(told, kind=views.Refused.CHANGED, change=card.change)

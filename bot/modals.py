@@ -12,8 +12,9 @@ from typing import Any
 from bot import limits
 from bot.blocks import Blocks, line, lines, quote
 from bot.closures import new_card
+from bot.facts import who_decides
 from bot.inline import Inline, Moment, Styled, clause, names, said
-from bot.judgements import CONDITIONS, approvals, conditions
+from bot.judgements import CONDITIONS, approvals, by_whom, conditions
 from bot.values import excerpt, letters, shorten
 from bot.views import CardView, Change, Person, Ref, Refusal
 from bot.wording import Sentence, phrase, say
@@ -98,7 +99,8 @@ def approve_with_conditions(card: CardView, *, typed: str = "") -> View:
     )
     others = []
     for vote in conditions(card)[:5]:
-        others += [line(say("modal.conditions.so_far", who=vote.by)), quote(vote.note or "", 300)]
+        who = by_whom(vote.by, vote.seat)
+        others += [line(say("modal.conditions.so_far", who=who)), quote(vote.note or "", 300)]
     blocks.rich("others", *others)
     blocks.context("effect", *_if_approved(card), between=" ")
     title, submit = phrase("modal.conditions.title"), phrase("modal.conditions.submit")
@@ -253,8 +255,12 @@ def _if_approved(card: CardView) -> list[Sentence]:
     """What pressing submit does, true for the person who is about to press it now."""
     quorum = card.decides.quorum
     left = quorum - len(approvals(card)) - 1
+    following = card.decides.stages[card.decides.stage + 1 :]
+    then = [say("modal.effect.then", who=who_decides(following[0]))] if following else []
     if left > 0:
-        return [say("modal.effect.more", count=left)]
+        return [say("modal.effect.more", count=left), *then]
+    if then:
+        return [say("modal.effect.stage", stage=card.decides.stage + 1), *then]
     effect = [say("modal.effect.last", count=quorum)]
     if card.shown.if_approved:
         what = clause(card.shown.if_approved)

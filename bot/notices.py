@@ -10,8 +10,8 @@ from slackblocks import Element, RichTextObject
 from bot.blocks import Blocks, Payload, bullets, button, line, quote
 from bot.endings import stopped_as
 from bot.inline import Inline, Many, Moment, Styled, clause, names, notification, said
-from bot.judgements import APPROVING
-from bot.progress import progress
+from bot.judgements import APPROVING, by_whom, people
+from bot.progress import given_now, progress
 from bot.refusals import refused, refused_view
 from bot.values import excerpt, letters, passage
 from bot.views import AskView, KeptView, NoticeView, OutcomeView, Vote
@@ -130,7 +130,7 @@ def kept(view: KeptView) -> Payload:
     if view.waiting and view.waiting.asks == "answer":
         second = say("kept.waiting.answer", noun=noun)
     elif view.waiting:
-        given = [vote for vote in view.waiting.votes if vote.verb in APPROVING]
+        given = given_now(view.waiting)
         missing = max(view.waiting.decides.quorum - len(given), 1)
         second = say("kept.waiting.approvals", noun=noun, count=missing)
     blocks = Blocks()
@@ -175,6 +175,8 @@ def _outcome(view: OutcomeView) -> tuple[Sentence, list[Sentence]]:
         case "done":
             approved = any(vote.verb in APPROVING for vote in view.votes)
             return say(f"outcome.done.{'approve' if approved else 'answer'}"), result
+        case "rejected" if view.out_of_reach:
+            return say("outcome.out_of_reach"), [say("status.out_of_reach"), *(result or not_done)]
         case "rejected":
             return say("outcome.rejected", who=by or ""), result or not_done
         case "declined":
@@ -246,16 +248,17 @@ def _by(blocks: Blocks, view: OutcomeView) -> None:
         approving = tuple(vote for vote in view.votes if vote.verb in APPROVING)
         parts: list[RichTextObject | None] = []
         if approving:
-            people = Many(tuple(vote.by for vote in approving))
+            who = Many(people(approving))
             noted = any((vote.note or "").strip() for vote in approving)
-            parts.append(line(say("outcome.by.conditions" if noted else "outcome.by", who=people)))
+            parts.append(line(say("outcome.by.conditions" if noted else "outcome.by", who=who)))
         for vote in approving[:20]:
             if (vote.note or "").strip():
-                heading = line(say("condition.from", who=vote.by))
+                heading = line(say("condition.from", who=by_whom(vote.by, vote.seat)))
                 parts += [heading, quote(vote.note or "", 400)]
         blocks.rich("by", *parts)
         return
-    blocks.rich("by", quote(view.note or _note_of(view.votes), 2_000))
+    if not view.out_of_reach:  # what was said then was for it, or was not what decided
+        blocks.rich("by", quote(view.note or _note_of(view.votes), 2_000))
 
 
 def _note_of(votes: tuple[Vote, ...]) -> str:
@@ -273,6 +276,8 @@ def _outcome_note(view: OutcomeView, rest: list[Sentence]) -> str:
         failed = clause(view.shown.failed)
         step = failed[:1].lower() + failed[1:]
         return notification([say("progress.note.now", title=title, step=step)], rest)
+    if view.kind == "rejected" and view.out_of_reach:
+        key = "outcome.note.out_of_reach"
     first = say(
         key if has(key) else "outcome.note.done.answer",
         title=title,

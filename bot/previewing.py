@@ -78,11 +78,22 @@ def as_text(payload: Payload) -> str:
 def _decides(rule: Rule | None) -> views.Decides:
     if rule is None:
         return views.Decides()
+    approvers = rule.stage(0).approvers
+    others = [*approvers.emails, *(f"role {role}" for role in approvers.roles)]
+    others += ["the requester's manager"] if approvers.manager else []
+    stages = tuple(
+        _decides(rule.stage(number).model_copy(update={"because": stage.because}))
+        for number, stage in enumerate(rule.stages)
+    )
     return views.Decides(
-        quorum=rule.quorum,
-        groups=tuple(views.UserGroup(group, group, ping=False) for group in rule.approvers.groups),
-        people=tuple(views.Person(user, user) for user in rule.approvers.users),
+        quorum=rule.stage(0).quorum,
+        groups=tuple(views.UserGroup(group, group, ping=False) for group in approvers.groups),
+        people=(
+            *(views.Person(user, user) for user in approvers.users),
+            *(views.Person("", other) for other in others),
+        ),
         because=rule.because,
+        stages=stages,
     )
 
 

@@ -10,8 +10,9 @@ from dataclasses import replace
 from slackblocks import Element
 
 from bot.blocks import Blocks, Payload, button, confirm, lines
+from bot.facts import who_decides
 from bot.inline import Inline, Many, Moment, Styled, clause, notification, said
-from bot.judgements import APPROVING, CONDITIONS
+from bot.judgements import APPROVING, CONDITIONS, by_whom, once, people
 from bot.values import excerpt
 from bot.views import ProgressView, StepLine, UserGroup, Vote, Waiting
 from bot.wording import Sentence, phrase, say
@@ -42,7 +43,7 @@ def _rows(view: ProgressView) -> list[list[Inline]]:
     steps = view.steps or (StepLine(phrase("progress.start"), "now"),)
     for step in steps[-STEPS:]:
         label = excerpt(step.label, 150) or phrase("progress.next.decision")
-        if step.votes:
+        if step.votes or step.out_of_reach:
             rows.append([DONE, _decided(step)])
         elif step.state == "done":
             rows.append([DONE, label])
@@ -90,13 +91,14 @@ def _now(view: ProgressView, step: StepLine) -> list[Inline]:
 
 def _decided(step: StepLine) -> Sentence:
     outcome = "approve" if step.outcome in APPROVING else step.outcome
-    people = tuple(vote.by for vote in step.votes if _said(vote, outcome)) or tuple(
-        vote.by for vote in step.votes
-    )
+    found = [vote for vote in step.votes if _said(vote, outcome)] or step.votes
+    who = Many(people(once(found)))
+    if step.out_of_reach:
+        return say("progress.decided.out_of_reach")
     named = OUTCOMES.get(outcome, "answer")
     if named == "approve" and any((vote.note or "").strip() for vote in step.votes):
         named = CONDITIONS
-    return say(f"progress.decided.{named}", who=Many(tuple(dict.fromkeys(people))))
+    return say(f"progress.decided.{named}", who=who)
 
 
 def _said(vote: Vote, outcome: str) -> bool:
@@ -107,11 +109,12 @@ def _waiting(view: ProgressView, waiting: Waiting) -> list[Inline]:
     since = Moment(waiting.since, view.zone, "since", near=view.asked_at)
     decides = waiting.decides
     given = [vote for vote in waiting.votes if vote.verb in APPROVING]
-    missing = max(decides.quorum - len(given), 1)
+    here = given_now(waiting)
+    missing = max(decides.quorum - len(here), 1)
     groups = Many(_quietly(decides.groups), "or")
     row: list[Inline]
     if decides.groups and not decides.people:
-        key = "progress.waiting.more" if given else "progress.waiting.group"
+        key = "progress.waiting.more" if here else "progress.waiting.group"
         row = [say(key, count=missing, who=groups, since=since)]
     elif decides.groups or decides.people:
         word = Many((*_quietly(decides.groups), *decides.people), "or" if missing == 1 else "and")
@@ -121,10 +124,18 @@ def _waiting(view: ProgressView, waiting: Waiting) -> list[Inline]:
     for vote in given:
         key = "progress.waiting.voted_with" if vote.note else "progress.waiting.voted"
         at = Moment(vote.at, view.zone, "at", near=view.asked_at)
-        row += [" ", say(key, who=vote.by, at=at)]
+        row += [" ", say(key, who=by_whom(vote.by, vote.seat), at=at)]
     if not given and decides.quorum > 1:
         row += [" ", say("progress.waiting.none")]
+    for later in decides.stages[decides.stage + 1 : decides.stage + 2]:
+        row += [" ", say("progress.waiting.then", who=who_decides(later))]
     return row
+
+
+def given_now(waiting: Waiting) -> list[Vote]:
+    """The approvals so far of those whom it waits for now."""
+    stage = waiting.decides.stage if waiting.decides.stages else 0
+    return [vote for vote in waiting.votes if vote.verb in APPROVING and vote.stage == stage]
 
 
 def _quietly(groups: tuple[UserGroup, ...]) -> tuple[UserGroup, ...]:
@@ -174,11 +185,10 @@ def _note(view: ProgressView) -> str:
         return notification([say(f"progress.note.{view.ended}", title=title)], extra)
     if view.waiting:
         waiting = view.waiting
-        given = [vote for vote in waiting.votes if vote.verb in APPROVING]
         since = Moment(waiting.since, view.zone, "since", near=view.asked_at)
         if waiting.asks == "answer":
             return notification([say("progress.note.waiting.answer", title=title, since=since)])
-        missing = max(waiting.decides.quorum - len(given), 1)
+        missing = max(waiting.decides.quorum - len(given_now(waiting)), 1)
         return notification([say("progress.note.waiting", title=title, count=missing, since=since)])
     if view.asking:
         what = clause(view.asking)

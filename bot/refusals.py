@@ -149,7 +149,12 @@ def _already_voted(refusal: Refusal) -> Told:
     if refusal.at and refusal.outcome in ("", "approve", "approve_with_conditions"):
         first = say("private.voted", noun=noun, at=_moment(refusal, "at"))
     rest = []
-    if refusal.missing > 0 and refusal.decides.groups:
+    if refusal.cast_by and refusal.at:
+        first = say("private.voted.by", who=refusal.cast_by, at=_moment(refusal, "at"))
+        rest.append(say("private.voted.once"))
+    if refusal.decides.stages:
+        rest += _is_with_now(refusal.decides)
+    elif refusal.missing > 0 and refusal.decides.groups:
         who = Many(refusal.decides.groups, "or")
         rest.append(say("private.voted.missing", count=refusal.missing, who=who))
     elif refusal.missing > 0:
@@ -184,6 +189,9 @@ def _changed(refusal: Refusal) -> Told:
     change = refusal.change
     if change is None:
         return Told(say("private.changed.plain"), (say("private.changed.not_counted"),))
+    if change.rules:
+        rest = (say("private.changed.not_counted"), say("private.changed.look"))
+        return Told(say("private.changed.rules"), rest)
     if change.by is None:
         rest = (say("private.changed.not_counted"), say("private.asked_anew.next"))
         return Told(say("private.asked_anew"), rest)
@@ -208,6 +216,35 @@ def _not_allowed(refusal: Refusal) -> Told:
         small.append(say("private.should_you", who=refusal.keeper))
     rest = (*_is_for(refusal.decides), say("private.nothing_changed"))
     return Told(first, rest, tuple(small))
+
+
+def _not_yet(refusal: Refusal) -> Told:
+    first = _first(refusal.decides)
+    rest = (*first, say("private.not_yet.then"), say("private.nothing_changed"))
+    return Told(say("private.not_yet"), rest)
+
+
+def _first(decides: Decides) -> tuple[Sentence, ...]:
+    """Who decides before anybody else does."""
+    everyone: tuple[UserGroup | Person, ...] = (*decides.groups, *decides.people)
+    if not everyone:
+        return ()
+    if len(everyone) == 1 and decides.people:
+        return (say("private.not_yet.one", who=everyone[0]),)
+    if decides.people:
+        return (say("private.not_yet.people", count=decides.quorum, who=Many(everyone)),)
+    who = Many(everyone, "or")
+    return (say("private.not_yet.group", count=decides.quorum, who=who),)
+
+
+def _their_part_is_done(refusal: Refusal) -> Told:
+    rest = (*_is_with_now(refusal.decides), say("private.nothing_changed"))
+    return Told(say("private.their_part_is_done"), rest)
+
+
+def _is_with_now(decides: Decides) -> tuple[Sentence, ...]:
+    everyone: tuple[UserGroup | Person, ...] = (*decides.groups, *decides.people)
+    return (say("private.is_with.now", who=Many(everyone)),) if everyone else ()
 
 
 def _is_for(decides: Decides) -> tuple[Sentence, ...]:
@@ -300,6 +337,8 @@ _MAKERS: dict[Refused, Callable[[Refusal], Told]] = {
     Refused.CHANGED: _changed,
     Refused.NOT_ALLOWED: _not_allowed,
     Refused.EDITOR: _editor,
+    Refused.NOT_YET: _not_yet,
+    Refused.THEIR_PART_IS_DONE: _their_part_is_done,
     Refused.REQUESTER: _requester,
     Refused.NOBODY_MAY: _nobody_may,
     Refused.CANNOT_CHECK: _cannot_check,

@@ -23,7 +23,8 @@ def reminder(view: ReminderView) -> Payload:
     kind = "escalation" if view.escalated else "reminder"
     named: Inline = Link(view.link, title) if view.link else Styled(title, "bold")
     stands = standing(card)
-    rest: list[Sentence] = [stands.bold, *stands.plain] if card.decides.quorum > 1 else []
+    tells = card.decides.quorum > 1 or bool(card.decides.stages)
+    rest: list[Sentence] = [stands.bold, *stands.plain] if tells else []
     rest.append(say("status.overdue.since", since=Moment(view.since, card.zone, "since")))
     blocks = Blocks(view.row)
     blocks.section(

@@ -17,10 +17,11 @@ from bot.posts import Post
 from bot.present import Present
 from bot.replies import Replies
 from bot.rows import label, words
+from bot.wording import phrase
 from checkpoints.database import Connection, Database
 from graphs import audit, reviews, steps, threads
 from graphs.questions import Shown, asker
-from graphs.reviews import Review
+from graphs.reviews import Item, Review
 from graphs.specs import GraphSpec, Rule
 from graphs.threads import Status, Thread
 
@@ -47,6 +48,10 @@ class Renderings:
             # Nobody needs a direct message about what was decided before it could be sent.
             if aside and view.status is not views.Status.OPEN:
                 return None
+            if posts.LEFT in (post.body or {}):
+                if post.ts is None:
+                    return None
+                view = await self._left(connection, view)
             return cards.render(view)
         if post.kind == posts.PROGRESS:
             shows = await self._replies.progress(connection, post.subject, row=post.wanted)
@@ -84,7 +89,7 @@ class Renderings:
         if review.status != "open" or item.status != "open" or rule is None:
             return None
         own = post.place == review.requester and not rule.requester_may_decide
-        if own or any(vote.voter == post.place for vote in item.standing_votes()):
+        if own or any(post.place in (vote.voter, vote.seat) for vote in item.standing_votes()):
             return None
         return views.ReminderView(
             card=await self.card(connection, review.id),
@@ -111,6 +116,7 @@ class Renderings:
         free = not shown.actions and not (spec and spec.template(review.node))
         clock = await timing.clock(connection, review, shown, spec)
         shown = replace(shown, if_nobody=clock.if_nobody)
+        item = review.items[0] if review.items else None
         return views.CardView(
             review_id=review.id,
             revision=review.revision,
@@ -122,8 +128,9 @@ class Renderings:
             number=thread.number,
             row=row,
             agent=asker(review.graph) if free else "",
-            decides=await self._decides(connection, review.rule, names, ping=ping),
+            decides=await self._decides(connection, review, item, names, ping=ping),
             votes=rows.votes(review, names, shown),
+            out_of_reach=any(rows.out_of_reach(each) for each in review.items),
             outcome=rows.verb(review),
             decided_at=rows.decided_at(review),
             deadline=clock.deadline,
@@ -160,14 +167,15 @@ class Renderings:
         ping: bool,
     ) -> tuple[views.ActionView, ...]:
         """Each action of the question with what people said of it."""
+        under = {(item.whole, item.stage): item for item in review.items}
         decides = {
-            rule: await self._decides(connection, rule, names, ping=ping)
-            for rule in {item.rule for item in review.items}
+            key: await self._decides(connection, review, item, names, ping=ping)
+            for key, item in under.items()
         }
         return tuple(
             views.ActionView(
                 shown=action,
-                decides=decides[item.rule],
+                decides=decides[item.whole, item.stage],
                 votes=rows.votes_on(item, names),
                 outcome=item.outcome or "",
                 by=rows.person(item.decided_by, names) if item.decided_by else None,
@@ -177,6 +185,7 @@ class Renderings:
                 edited_at=item.edited_at if item.edited else None,
                 confirm=bool(item.rule and item.rule.confirm),
                 editor_may_decide=bool(item.rule is None or item.rule.editor_may_decide),
+                out_of_reach=rows.out_of_reach(item),
             )
             for action, item in zip(shown.actions, review.items, strict=False)
         )
@@ -190,17 +199,33 @@ class Renderings:
             item: what they looked at, told first where it is among what changed.
         """
         review = await reviews.get(connection, ref.review_id)
-        edits = [
+        since = [
             entry
             for entry in await audit.of_review(connection, ref.review_id)
-            if entry.what == "review.edited" and entry.detail.get("revision", 0) > ref.revision
+            if entry.detail.get("revision", 0) > ref.revision
         ]
+        edits = [entry for entry in since if entry.what == "review.edited"]
         change = rows.change(edits, item, review)
+        if change is None and (moved := [one for one in since if one.what == "review.moved"]):
+            return views.Change(None, moved[-1].at, rules=True)
         if change is None or change.by is None:
             return None
         names = await self.people.names(connection, [change.by.id])
         name = names.get(change.by.id, change.by.name)
         return replace(change, by=views.Person(change.by.id, name))
+
+    async def _left(self, connection: Connection, view: views.CardView) -> views.CardView:
+        """The card in a place that it left, because other rules are for it now."""
+        if view.status is not views.Status.OPEN:
+            return view
+        change = views.Change(
+            None,
+            view.asked_at,
+            link=await self.link(connection, view.review_id),
+            new_ref=views.Ref(view.review_id, view.revision),
+        )
+        because = phrase("closed.moved")
+        return replace(view, status=views.Status.REPLACED, change=change, because=because)
 
     async def link(self, connection: Connection, review_id: int) -> str:
         """The address of the card in its channel, "" where it is not there yet."""
@@ -228,24 +253,55 @@ class Renderings:
         written = await threads.messages(connection, thread.id)
         return next((message.text for message in written if message.text.strip()), "")
 
-    async def decides(self, connection: Connection, rule: Rule | None) -> views.Decides:
-        """Who decides under a rule, by name."""
-        names = await self.people.names(connection, rule.approvers.users if rule else ())
-        return await self._decides(connection, rule, names, ping=False)
-
     async def _decides(
-        self, connection: Connection, rule: Rule | None, names: Mapping[str, str], *, ping: bool
+        self,
+        connection: Connection,
+        review: Review,
+        item: Item | None,
+        names: Mapping[str, str],
+        *,
+        ping: bool,
     ) -> views.Decides:
-        if rule is None:
+        """Who decides an item now; where several do one after another, each of the stages too.
+
+        Only the groups of the open stage are pinged.
+        """
+        if item is None or item.whole is None:
             return views.Decides()
-        handles = await self.people.handles(connection, rule.approvers.groups)
+        whole = self._present.policy.directory.rule(item.whole, review.requester)
+        if not whole.stages:
+            return await self._under(connection, whole, names, ping=ping)
+        stages = [
+            await self._under(
+                connection,
+                whole.stage(number).model_copy(update={"because": stage.because}),
+                names,
+                ping=ping and number == item.stage,
+            )
+            for number, stage in enumerate(whole.stages)
+        ]
+        return replace(
+            stages[item.stage], because=whole.because, stages=tuple(stages), stage=item.stage
+        )
+
+    async def _under(
+        self, connection: Connection, rule: Rule, names: Mapping[str, str], *, ping: bool
+    ) -> views.Decides:
+        approvers = rule.approvers
+        handles = await self.people.handles(connection, approvers.groups)
+        holders = await self.people.holders(connection, approvers.emails)
+        users = dict.fromkeys((*approvers.users, *holders.values()))
+        named = await self.people.names(connection, users)
         return views.Decides(
             quorum=rule.quorum,
             groups=tuple(
                 views.UserGroup(group, handles.get(group, ""), ping=ping)
-                for group in rule.approvers.groups
+                for group in approvers.groups
             ),
-            people=tuple(rows.person(user, names) for user in rule.approvers.users),
+            people=(
+                *(rows.person(user, {**names, **named}) for user in users),
+                *(views.Person("", one) for one in approvers.emails if one not in holders),
+            ),
             because=rule.because,
             rejections=rule.rejections,
         )
@@ -298,8 +354,9 @@ class Renderings:
         self, connection: Connection | Database, review: Review, thread: Thread
     ) -> dict[str, str]:
         users = [thread.requester, *(vote.voter for vote in review.votes)]
+        users += [vote.seat for vote in review.votes if vote.seat]
         users += [item.edited_by for item in review.items if item.edited_by]
-        users += [user for rule in review.rules for user in rule.approvers.users]
+        users += [user for rule in review.every_rule for user in rule.approvers.users]
         known = await self.people.names(connection, users)
         said = {vote.voter: vote.voter_name for vote in review.votes if vote.voter_name}
         said |= {
@@ -324,9 +381,10 @@ class Renderings:
     ) -> views.Waiting | None:
         if review is None or review.audience != "reviewers":
             return None
+        item = review.items[0] if review.items else None
         return views.Waiting(
-            since=review.opened_at,
-            decides=await self._decides(connection, review.rule, names, ping=False),
+            since=rows.open_since(review),
+            decides=await self._decides(connection, review, item, names, ping=False),
             # Votes on one of several actions are no votes on the request.
             votes=rows.votes(review, names, shown) if len(review.items) == 1 else (),
             asks=shown.asks,
@@ -355,6 +413,7 @@ class Renderings:
                     line,
                     votes=rows.votes(asked, names, asked.shown(spec)),
                     outcome=rows.verb(asked),
+                    out_of_reach=any(map(rows.out_of_reach, asked.items)),
                 )
             lines.append(line)
         return tuple(lines)
@@ -375,6 +434,7 @@ class Renderings:
 
 async def lead_to(connection: Connection, review: Review) -> None:
     """Want the cards in whose place this one was posted shown anew: they can lead to it now."""
+    await posts.left_again(connection, posts.CARD, str(review.id))
     for old in await reviews.list_(connection, thread_id=review.thread_id, status="withdrawn"):
         if old.node == review.node and old.id < review.id:
             await posts.again(connection, posts.CARD, str(old.id))

@@ -151,6 +151,7 @@ class Replies:
             votes=rows.votes(decided, names, shown) if decided and shown else (),
             by=by or (rows.person(item.decided_by, names) if item and item.decided_by else None),
             cut=cut,
+            out_of_reach=any(map(rows.out_of_reach, decided.items)) if decided else False,
             note=(item.note or "") if item else "",
             deadline=clock.deadline,
             zone=clock.zone,
@@ -269,6 +270,17 @@ class Replies:
                 row=post.wanted,
                 threads=(thread.id,),
             )
+        if what == "unreachable":
+            review = await reviews.get(connection, int(about))
+            thread = await threads.get(connection, review.thread_id)
+            return views.NoticeView(
+                what="unreachable",
+                requests=((thread.number, await of.title(connection, thread, review)),),
+                words=rows.words(of.spec(review.graph), review.graph),
+                command=f"sayso policy apply --review {review.id}",
+                row=post.wanted,
+                threads=(thread.id,),
+            )
         if what == "head":
             return views.NoticeView(what="head", detail=about, row=post.wanted)
         detail = (
@@ -298,17 +310,28 @@ class Replies:
         )
 
     async def lapse(self, connection: Connection, post: Post) -> views.LapseView | None:
-        """What became of somebody's vote for an action that was changed after it.
+        """What became of somebody's vote for what changed after it, itself or the rules for it.
 
         None where nothing is left to tell: they have decided on it again.
         """
         of = self._of
-        about, item, _, voter = post.subject.split(".", 3)
+        about, item, revision, voter = post.subject.split(".", 3)
         review = await reviews.get(connection, int(about))
         mine = next((one for one in review.items if one.item == int(item)), None)
         if mine is None or any(vote.voter == voter for vote in mine.standing_votes()):
             return None
         lapsed = next((one for one in reversed(mine.votes) if one.voter == voter), None)
+        moved = [
+            one
+            for one in await audit.of_review(connection, review.id)
+            if one.what == "review.moved" and one.detail.get("revision") == int(revision)
+        ]
+        if lapsed is not None and moved:
+            title = review.shown(of.spec(review.graph)).title
+            ref = views.Ref(review.id, review.revision)
+            link = await of.link(connection, review.id)
+            change = views.Change(None, moved[0].at, link=link, new_ref=ref, rules=True)
+            return views.LapseView(ref, title, change, post.wanted)
         if lapsed is None or mine.edited_at is None:
             return None
         thread = await threads.get(connection, review.thread_id)

@@ -16,6 +16,7 @@ from graphs.questions import asker
 from graphs.reviews import Item, Review
 from graphs.specs import GraphSpec
 from graphs.steps import Step
+from graphs.tallies import Ballot, stages_of
 from graphs.templates import MISSING, in_words, name_in_words
 from graphs.threads import Failure, Status, Thread
 
@@ -56,6 +57,8 @@ def votes(review: Review | None, names: Mapping[str, str], shown: Any) -> tuple[
 
 def votes_on(item: Item, names: Mapping[str, str], shown: Any = None) -> tuple[views.Vote, ...]:
     """The votes that count for one item."""
+    standing = item.standing_votes()
+    stages = stages_of([vote.answer_hash for vote in standing], item.whole)
     return tuple(
         views.Vote(
             by=person(vote.voter, names),
@@ -63,9 +66,31 @@ def votes_on(item: Item, names: Mapping[str, str], shown: Any = None) -> tuple[v
             at=vote.cast_at,
             note=vote.note,
             label=choice.label if shown and (choice := shown.choice(vote.verb)) else "",
+            seat=person(vote.seat, names) if vote.seat not in ("", vote.voter) else None,
+            stage=stage,
+            thing=vote.answer_hash,
         )
-        for vote in item.standing_votes()
+        for vote, stage in zip(standing, stages, strict=True)
     )
+
+
+def out_of_reach(item: Item) -> bool:
+    """Whether it was rejected although too few said so: nobody is left who could decide it."""
+    if item.outcome != "rejected" or item.whole is None:
+        return False
+    against = [vote for vote in item.standing_votes() if vote.answer_hash == _REJECTED]
+    return len(against) < item.whole.rejections
+
+
+def open_since(review: Review) -> datetime:
+    """Since when it waits for those whom it asks now: a stage begins where the last one ended."""
+    item = review.items[0] if len(review.items) == 1 else None
+    if item is None or not item.stage:
+        return review.opened_at
+    standing = item.standing_votes()
+    stages = stages_of([vote.answer_hash for vote in standing], item.whole)
+    before = [vote for vote, at in zip(standing, stages, strict=True) if at < item.stage]
+    return before[-1].cast_at if before else review.opened_at
 
 
 def verb(review: Review) -> str:
@@ -300,6 +325,7 @@ def _field(key: str) -> str:
 
 _SENTENCES = re.compile(r"(?<=\.)\s+")
 _TECHNICAL = re.compile(r"\b(threads?|checkpoints?|nodes?|types?|stored|states?)\b", re.IGNORECASE)
+_REJECTED = Ballot("", "", "reject", "rejected", None).hash
 _VERBS = {
     "approved": "approve",
     "edited": "edit",

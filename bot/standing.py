@@ -6,6 +6,7 @@ One mark, one bold sentence, then plain ones; the same for the card, its modal a
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from bot.endings import (
     Standing,
@@ -22,7 +23,16 @@ from bot.endings import (
     withdrawn,
 )
 from bot.inline import Many, Moment, names, notification, said
-from bot.judgements import REJECTING, approvals, conditions, is_a_stop, moment, once, people
+from bot.judgements import (
+    REJECTING,
+    approvals,
+    approving,
+    by_whom,
+    is_a_stop,
+    moment,
+    once,
+    people,
+)
 from bot.values import excerpt
 from bot.views import CardView, Status, Vote
 from bot.wording import Sentence, say
@@ -40,9 +50,13 @@ def _open(view: CardView) -> Standing:
     given = approvals(view)
     quorum = view.decides.quorum
     several = len(view.actions) > 1
-    tally = asks == "decision" and quorum > 1 and not several
+    staged = bool(view.decides.stages) and not several
+    tally = asks == "decision" and (quorum > 1 or staged) and not several
+    in_stage: dict[str, Any] = {"stage": view.decides.stage + 1, "stages": len(view.decides.stages)}
+    of_stage = ".stage" if staged else ""
     mark = "alarm_clock" if view.overdue else "hourglass_flowing_sand"
     plain = [_voted(view, given)] if given and tally else []
+    plain += _otherwise(view, given) if tally else []
     plain += _against(view)
     if view.again:
         bold = say(f"status.open.again.{asks}")
@@ -50,17 +64,17 @@ def _open(view: CardView) -> Standing:
         bold, plain = _several_open(view)
     elif view.overdue:
         bold = (
-            say("status.overdue.tally", have=len(given), count=quorum)
+            say(f"status.overdue.tally{of_stage}", have=len(given), count=quorum, **in_stage)
             if tally
-            else say(f"status.overdue.{asks}")
+            else say(f"status.overdue.{asks}{of_stage}", **in_stage)
         )
     elif tally and given:
-        bold = say("status.open.tally", have=len(given), count=quorum)
+        bold = say(f"status.open.tally{of_stage}", have=len(given), count=quorum, **in_stage)
     elif tally:
-        bold = say("status.open.approvals", count=quorum)
+        bold = say(f"status.open.approvals{of_stage}", count=quorum, **in_stage)
         plain = plain or [say("status.open.none")]
     else:
-        bold = say(f"status.open.{asks}")
+        bold = say(f"status.open.{asks}{of_stage}", **in_stage)
     if view.overdue:
         since = Moment(view.overdue.since, view.zone, "since")
         plain.append(say("status.overdue.since", since=since))
@@ -68,6 +82,13 @@ def _open(view: CardView) -> Standing:
             groups = Many(view.overdue.also_sent_to)
             plain.append(say("status.overdue.sent", groups=groups))
     return Standing(mark, bold, tuple(plain), _open_note(view, given, tally))
+
+
+def _otherwise(view: CardView, given: tuple[Vote, ...]) -> list[Sentence]:
+    """Who approved something else than those who count together, in the open stage."""
+    here = (vote for vote in approving(view) if vote.stage == view.decides.stage)
+    others = people(vote for vote in here if vote not in given)
+    return [say("status.open.otherwise", who=Many(others))] if others else []
 
 
 def _against(view: CardView) -> list[Sentence]:
@@ -131,6 +152,10 @@ def _open_note(view: CardView, given: tuple[Vote, ...], tally: bool) -> str:
         first = say(
             "note.open.tally", title=title, have=len(given), count=view.decides.quorum, who=who
         )
+        more = _stage_note(view)
+    elif tally and view.decides.stage:
+        first = say("note.open.next", title=title, count=view.decides.quorum)
+        more = _stage_note(view)
     elif tally:
         first = say("note.open.approvals", title=title, count=view.decides.quorum)
     elif itself:
@@ -145,16 +170,22 @@ def _open_note(view: CardView, given: tuple[Vote, ...], tally: bool) -> str:
     return notification(needed, extra if view.shown.plain else extra[1:])
 
 
+def _stage_note(view: CardView) -> list[Sentence]:
+    count = len(view.decides.stages)
+    return [say("note.stage", stage=view.decides.stage + 1, stages=count)] if count else []
+
+
 def _voted(view: CardView, given: tuple[Vote, ...]) -> Sentence:
     who = Many(tuple(_vote_at(view, vote) for vote in given))
-    with_note = len(conditions(view))
+    with_note = len([vote for vote in given if (vote.note or "").strip()])
     if with_note:
         return say("status.open.voted_with", who=who, count=with_note)
     return say("status.open.voted", who=who)
 
 
 def _vote_at(view: CardView, vote: Vote) -> Sentence:
-    return say("status.open.vote", who=vote.by, at=moment(view, vote.at, "at"))
+    who = by_whom(vote.by, vote.seat)
+    return say("status.open.vote", who=who, at=moment(view, vote.at, "at"))
 
 
 def _asker(view: CardView) -> str:

@@ -10,7 +10,9 @@ from slackblocks import RichTextObject
 
 from bot.blocks import Blocks, bullets, line, lines, quote
 from bot.evidence import GROUP_LINES, GROUPS, LINE, Room, fact_row, long
+from bot.facts import who_decides
 from bot.inline import Inline, Many, Moment, Styled, said
+from bot.judgements import by_whom
 from bot.values import excerpt
 from bot.views import Asked, CardView, DetailsView, Person, Vote
 from bot.wording import has, phrase, say
@@ -73,15 +75,27 @@ def asked(blocks: Blocks, shows: DetailsView) -> None:
     if not shows.asked or shows.card.actions:
         return
     blocks.header("h_asked", phrase("modal.details.asked"))
-    rows: list[list[Inline]] = [[_answered(one, shows.card)] for one in shows.asked[:ASKED]]
-    if left := len(shows.asked) - len(rows):
-        rows.append([say("notice.more", count=left)])
-    blocks.rich("asked", bullets(rows))
+    if not shows.card.decides.stages:
+        rows: list[list[Inline]] = [[_answered(one, shows.card)] for one in shows.asked[:ASKED]]
+        if left := len(shows.asked) - len(rows):
+            rows.append([say("notice.more", count=left)])
+        blocks.rich("asked", bullets(rows))
+        return
+    parts: list[RichTextObject | None] = []
+    for at, stage in list(enumerate(shows.card.decides.stages))[:ASKED]:
+        found = [one for one in shows.asked if one.stage == at]
+        said_ = [[_answered(one, shows.card)] for one in found[:ASKED]]
+        if left := len(found) - len(said_):
+            said_.append([say("notice.more", count=left)])
+        parts += [line(say("modal.details.stage", stage=at + 1, who=who_decides(stage)))]
+        parts += [bullets(said_)] if said_ else []
+    blocks.rich("asked", *parts)
 
 
 def of_vote(vote: Vote) -> Asked:
     """A vote as what somebody said."""
-    return Asked(vote.by, SAID.get(vote.verb, "answered"), vote.at, vote.note or vote.label)
+    what = SAID.get(vote.verb, "answered")
+    return Asked(vote.by, what, vote.at, vote.note or vote.label, vote.seat, vote.stage)
 
 
 def _edits(
@@ -129,6 +143,7 @@ def _answered(one: Asked, card: CardView) -> Inline:
     at: Inline = Moment(one.at, card.zone, "comma", near=card.asked_at) if one.at else ""
     key = f"modal.details.asked.{one.what}"
     try:
-        return say(key, who=one.who, at=at)
+        who = by_whom(one.who, one.seat) if isinstance(one.who, Person) else one.who
+        return say(key, who=who, at=at)
     except KeyError:
         return said(one.what)

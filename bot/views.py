@@ -69,17 +69,26 @@ class Vote:
     at: datetime
     note: str | None = None
     label: str = ""  # of the choice, where an option was chosen: "Publish"
+    seat: Person | None = None  # for whom it counts, where that is somebody else
+    stage: int = 0  # in which it was cast, counted from 0
+    thing: str = ""  # the same for votes that count together
 
 
 @dataclass(frozen=True)
 class Decides:
-    """Who decides: so many of these groups and people, and why (the rule's `because`)."""
+    """Who decides now: so many of these groups and people, and why (the rule's `because`).
+
+    Where several decide one after another, `stages` are all of them in their order, each with a
+    reason of its own or none, and `stage` is the open one, counted from 0.
+    """
 
     quorum: int = 1
     groups: tuple[UserGroup, ...] = ()
     people: tuple[Person, ...] = ()
     because: str = ""
     rejections: int = 1  # so many decide against it
+    stages: tuple[Decides, ...] = ()
+    stage: int = 0
 
 
 @dataclass(frozen=True)
@@ -122,6 +131,7 @@ class Change:
     more: int = 0  # other values that changed with it
     action: str = ""  # the action whose value it is: "Issue refund"
     own: bool = True  # what was clicked is what changed
+    rules: bool = False  # an operator applied other rules to it; nothing else changed
 
 
 @dataclass(frozen=True)
@@ -151,6 +161,25 @@ class Exchange:
     answered_by: Person | None = None
     answered_at: datetime | None = None
     answer: str = ""
+    files: tuple[str, ...] = ()  # the names of what came with the answer
+    id: int = 0
+
+
+@dataclass(frozen=True)
+class Comment:
+    """What somebody said on the card, for everybody who decides."""
+
+    by: Person
+    at: datetime
+    text: str
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Who says that they are looking at it, and since when."""
+
+    by: Person
+    at: datetime
 
 
 @dataclass(frozen=True)
@@ -188,6 +217,7 @@ class ActionView:
     edited_at: datetime | None = None
     confirm: bool = False
     editor_may_decide: bool = True
+    out_of_reach: bool = False  # rejected because nobody is left who could decide it
 
 
 @dataclass(frozen=True)
@@ -225,7 +255,9 @@ class CardView:
     actions: tuple[ActionView, ...] = ()
     expired_as: str = ""  # what was done instead: "The loan was declined automatically."
     not_heard_from: tuple[Person | UserGroup, ...] = ()
-    talk: tuple[Exchange, ...] = ()
+    out_of_reach: bool = False  # rejected because nobody is left who could decide it
+    talk: tuple[Exchange | Comment, ...] = ()
+    taken: Taken | None = None
     again: AskedAgain | None = None
     customer: str = ""
     remembered: bool = False  # the outcome is in the customer's memory
@@ -259,6 +291,7 @@ class StepLine:
     raw: str = ""  # the name in the code, shown under Details only
     votes: tuple[Vote, ...] = ()  # a decision among the steps: "Approved by Alice and Dana"
     outcome: str = ""  # of these votes: approve, reject, ...
+    out_of_reach: bool = False
 
 
 @dataclass(frozen=True)
@@ -281,6 +314,17 @@ class Asked:
     what: str  # approved, approved_with_conditions, rejected, sent_back, answered, not_yet, may_not
     at: datetime | None = None
     note: str = ""
+    seat: Person | None = None  # for whom they said it
+    stage: int = 0
+
+
+@dataclass(frozen=True)
+class RuleText:
+    """The rule that a request keeps, as it is written in the file."""
+
+    text: str
+    hash: str
+    differs: bool = False  # the file says otherwise now
 
 
 @dataclass(frozen=True)
@@ -314,6 +358,7 @@ class DetailsView:
     values: Any = None
     enclosed: bool = False  # the whole question is a file under the card
     asked: tuple[Asked, ...] = ()
+    rules: tuple[RuleText, ...] = ()
     earlier: tuple[Decided, ...] = ()
     graph: str = ""
     node: str = ""
@@ -379,6 +424,8 @@ class Refused(StrEnum):
     HELD = "held"
     NOT_ALLOWED = "not_allowed"
     EDITOR = "editor"  # who changed an action may not approve it
+    NOT_YET = "not_yet"  # others decide first
+    THEIR_PART_IS_DONE = "their_part_is_done"  # others decide now
     REQUESTER = "requester"
     NOBODY_MAY = "nobody_may"
     GUEST = "guest"
@@ -394,6 +441,13 @@ class Refused(StrEnum):
     MAY_NOT_WITHDRAW = "may_not_withdraw"
     MAY_NOT_RETRY = "may_not_retry"
     MAY_NOT_ASK_AGAIN = "may_not_ask_again"
+    MAY_NOT_ASK = "may_not_ask"
+    MAY_NOT_COMMENT = "may_not_comment"
+    MAY_NOT_TAKE = "may_not_take"
+    NOT_THEIRS = "not_theirs"  # by: who looks at it, if anybody
+    MAY_NOT_ANSWER = "may_not_answer"
+    ANSWERED = "answered"  # by, at
+    NOT_NEEDED = "not_needed"  # the question, for its request is closed
     UNKNOWN_COMMAND = "unknown_command"  # help
     UNKNOWN_BUTTON = "unknown_button"
 
@@ -414,6 +468,7 @@ class Refusal:
     at: datetime | None = None
     outcome: str = ""  # the verb that was decided
     missing: int = 0  # approvals that are still needed
+    cast_by: Person | None = None  # who voted for them, where that was somebody else
     deadline: datetime | None = None
     expired_as: str = ""
     change: Change | None = None
@@ -450,6 +505,7 @@ class ProgressView:
     asked_at: datetime | None = None
     waiting: Waiting | None = None
     asking: str = ""  # what the requester is asked, while that is what it waits for
+    askers: tuple[Person, ...] = ()  # reviewers whose questions wait for the requester's answer
     failure: Failure | None = None
     failing: str = ""  # "Approved, but not paid yet."
     deadline: datetime | None = None
@@ -483,6 +539,47 @@ class AskView:
 
 
 @dataclass(frozen=True)
+class QuestionView:
+    """What a reviewer asks the requester; `first` where a message answers this one.
+
+    `here` is off where it stands in direct messages, in which nothing that is written is read.
+    """
+
+    ref: Ref
+    exchange: Exchange
+    requester: Person
+    title: str
+    zone: str = "UTC"
+    row: int = 1
+    number: int = 0
+    open: bool = True
+    here: bool = True
+    first: bool = True
+
+
+@dataclass(frozen=True)
+class AnswerView:
+    """The answer to what a reviewer asked, told to them."""
+
+    ref: Ref
+    exchange: Exchange
+    title: str
+    link: str = ""
+    row: int = 1
+
+
+@dataclass(frozen=True)
+class TakenView:
+    """That another one looks now at what one person had taken on."""
+
+    ref: Ref
+    by: Person
+    title: str
+    link: str = ""
+    row: int = 1
+
+
+@dataclass(frozen=True)
 class OutcomeView:
     """What became of a request, told to its requester."""
 
@@ -497,6 +594,7 @@ class OutcomeView:
     result: str = ""
     votes: tuple[Vote, ...] = ()
     by: Person | None = None
+    out_of_reach: bool = False  # nobody rejected it: nobody is left who could decide it
     cut: Cut | None = None
     note: str = ""
     deadline: datetime | None = None
@@ -519,7 +617,7 @@ class KeptView:
 
 @dataclass(frozen=True)
 class LapseView:
-    """A vote that does not count any more, because somebody changed what it was for."""
+    """A vote that does not count any more: what it was for changed, or the rules for it did."""
 
     ref: Ref
     title: str
@@ -562,6 +660,8 @@ class HomeRow:
     overdue: bool = False
     quorum: int = 1
     approvals: int = 0
+    stage: int = 0
+    stages: int = 1
     asks: str = "decision"
     fact: str = ""  # one telling fact: "risk 71, high"
     requester: Person | None = None

@@ -12,7 +12,7 @@ from typing import Any
 from bot import actions, forms, limits, modals
 from bot.blocks import Blocks, line, lines, quote
 from bot.cards import consequences, render
-from bot.facts import Room, footer
+from bot.facts import Room, footer, who_decides
 from bot.inline import Inline, Styled
 from bot.modals import INPUTS, View
 from bot.standing import standing
@@ -185,10 +185,14 @@ def _effect_of_an_edit(action: ActionView) -> Sentence:
     if not action.editor_may_decide:
         return say("modal.edit.effect.other")
     first = say("modal.edit.effect.lapse" if action.votes else "modal.edit.effect")
-    if action.decides.quorum <= 1:
-        return first
-    more = say("modal.effect.more", count=action.decides.quorum - 1)
-    return Sentence("{first} {more}", {"first": first, "more": more})
+    stages = action.decides.stages
+    quorum = stages[0].quorum if stages else action.decides.quorum
+    told = [say("modal.effect.begins")] if stages and action.decides.stage else []
+    told += [say("modal.effect.more", count=quorum - 1)] if quorum > 1 else []
+    told += [say("modal.effect.then", who=who_decides(stages[1]))] if stages else []
+    for more in told:
+        first = Sentence("{first} {more}", {"first": first, "more": more})
+    return first
 
 
 def _capital(text: str) -> str:

@@ -8,7 +8,7 @@ could not look up is refused, and a rule that is missing lets nobody decide.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -32,6 +32,8 @@ class Reason(StrEnum):
     BOT = "bot"
     NOBODY_MAY = "nobody_may"  # no rule, or one that names nobody
     EDITOR = "editor"  # who changed the action may not decide on it
+    NOT_YET = "not_yet"  # they decide in a later stage
+    THEIR_PART_IS_DONE = "their_part_is_done"  # they were asked in an earlier one
 
 
 @dataclass(frozen=True)
@@ -210,6 +212,24 @@ def may_decide_for(
     if person.id == requester and not rule.requester_may_decide:
         return Refusal(Reason.REQUESTER, rule)
     return None
+
+
+def out_of_turn(
+    refusal: Refusal, rule: Rule | None, stage: int, may: Callable[[Rule], bool]
+) -> Refusal:
+    """The refusal of somebody who decides in another stage than the open one, where they do.
+
+    Args:
+        rule: the whole rule, with everybody in it as they are now.
+        may: whether the person may decide under the rule as it is in one of its stages.
+    """
+    if rule is None or refusal.reason is not Reason.NOT_ALLOWED:
+        return refusal
+    if any(may(rule.stage(later)) for later in range(stage + 1, rule.length)):
+        return Refusal(Reason.NOT_YET, refusal.rule)
+    if any(may(rule.stage(earlier)) for earlier in range(stage)):
+        return Refusal(Reason.THEIR_PART_IS_DONE, refusal.rule)
+    return refusal
 
 
 def may_start(spec: GraphSpec, person: Person) -> Refusal | None:

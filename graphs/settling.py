@@ -264,6 +264,7 @@ async def _put(
                     "node": asked.node, "audience": audience, "hash": asked.hash,
                     "checkpoint": asked.checkpoint_id,
                     "rules": [item["rule"] for item in items],
+                    "rule_hashes": [item["rule_hash"] for item in items],
                     "tools": [item["tool"] for item in items if item["tool"] is not None],
                     "replaced": put.replaced, "again": asked.interrupt_id in again,
                 },

@@ -94,7 +94,7 @@ where thread_id = $1
 
 -- name: rules_of
 -- The rules and tools of a review's items, without its question, which may be long.
-select i.rule, i.tool, r.audience
+select i.rule, i.rule_hash, i.tool, r.audience
 from sayso.items as i
 join sayso.reviews as r on r.id = i.review_id
 where i.review_id = $1

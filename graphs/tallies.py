@@ -73,6 +73,11 @@ def stage_of(hashes: Sequence[str], rule: Rule | None) -> int:
     return _replay(hashes, rule)[0]
 
 
+def stages_of(hashes: Sequence[str], rule: Rule | None) -> list[int]:
+    """For each vote with such a hash, the oldest first, the stage in which it was cast."""
+    return [stage_of(hashes[:place], rule) for place in range(len(hashes))]
+
+
 def settled_on(hashes: Sequence[str], rule: Rule | None) -> str | None:
     """The hash that the stages before the open one agreed on; None in the first."""
     return _replay(hashes, rule)[1]

@@ -35,7 +35,7 @@ from graphs import actions, audit, mailbox, ports, reviews
 from graphs.answers import check
 from graphs.directory import Directory
 from graphs.plain import digest, written
-from graphs.policy import Person, Reason, Refusal, may_decide, may_decide_for
+from graphs.policy import Person, Reason, Refusal, may_decide, may_decide_for, out_of_turn
 from graphs.ports import Wish, no_wish
 from graphs.specs import GraphSpec, Rule
 from graphs.tallies import AGAINST, Ballot, Tally, count, needed, settled_on
@@ -98,6 +98,15 @@ class Voter:
             if may_decide_for(rule, self.person, one, requester) is None:
                 return one
         return refusal
+
+    def seat_in(self, whole: Rule | None, stage: int, requester: str) -> Person | Refusal:
+        """For whom in a stage of a rule, or why for nobody: it may not be their turn yet."""
+        found = self.seat(whole.stage(stage) if whole is not None else None, requester)
+        if isinstance(found, Person):
+            return found
+        return out_of_turn(
+            found, whole, stage, lambda each: isinstance(self.seat(each, requester), Person)
+        )
 
     def named(self, rule: Rule | None, requester: str) -> Rule | None:
         """The rule with everybody in it as they are now."""
@@ -199,7 +208,9 @@ async def vote(
                 **_said(voter, verb), "item": item, "revision": stands, "answer": answer,
                 "answer_hash": mine_now.hash, "question_hash": row["hash"], "note": note,
                 "have": tally.have, "need": tally.need,
-                "seat": mine_now.seat, "stage": 0 if edits else mine.stage,
+                "seat": mine_now.seat, "stage": 1 if edits else mine.stage + 1,
+                "stages": whole.length if whole is not None else 1,
+                "passed": tally.stage > (0 if edits else mine.stage),
             },
         )  # fmt: skip
     kind = ports.CARD if row["audience"] == "reviewers" else ports.ASK
@@ -509,8 +520,7 @@ def _decides_on_own_edit(mine: reviews.Item, person: Person, edits: bool) -> boo
 def _seat(row: Mapping[str, Any], whole: Rule | None, stage: int, voter: Voter) -> Person | Refusal:
     """For whom it is that the vote counts in this stage, or why for nobody."""
     if row["audience"] == "reviewers":
-        rule = whole.stage(stage) if whole is not None else None
-        return voter.seat(rule, row["requester"])
+        return voter.seat_in(whole, stage, row["requester"])
     if not voter.person.known:
         return Refusal(Reason.CANNOT_CHECK)
     if voter.person.id == row["requester"]:

@@ -343,7 +343,10 @@ async def test_stages_are_asked_one_after_another_and_each_person_once(
     assert await asks() == ["user:U0ERIN", "manager:U0BOB"]
     early = await vote("U0ALICE")
     assert isinstance(early, votes.Refused)
-    assert early.reason is Reason.NOT_ALLOWED
+    assert early.reason is Reason.NOT_YET
+    stranger = await vote("U0OSCAR")  # of no stage
+    assert isinstance(stranger, votes.Refused)
+    assert stranger.reason is Reason.NOT_ALLOWED
     assert await vote("U0ERIN") == votes.Counted(1, 1, "approve", passed=True)
     assert await asks() == ["role:risk"]
     now = await reviews.get(here.database, review.id)
@@ -351,6 +354,7 @@ async def test_stages_are_asked_one_after_another_and_each_person_once(
     assert isinstance(await vote("U0ERIN"), votes.AlreadyVoted)  # in the stage before
     late = await vote("U0CHARLIE")  # the manager, whose stage is over
     assert isinstance(late, votes.Refused)
+    assert late.reason is Reason.THEIR_PART_IS_DONE
     other = await vote("U0ALICE", {"decision": "approve", "amount": 1})
     assert isinstance(other, votes.BadAnswer)
     assert await vote("U0ALICE") == votes.Counted(1, 2, "approve")
