@@ -41,6 +41,44 @@ def explain(
     show_json(found) if as_json else printing.print_explained(found)
 
 
+@app.command()
+def apply(
+    review: Annotated[
+        int | None, typer.Option(help="Only this review.", min=1, max=2**63 - 1)
+    ] = None,
+    graph: Annotated[str | None, typer.Option(help="Only what this graph asked.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be moved, and change nothing.")
+    ] = False,
+    user: Annotated[
+        str | None,
+        typer.Option("--as", help="An operator's Slack id; without it, you are the operator."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Move open reviews to the rules of the present file. Votes on what is moved lapse.
+
+    A review keeps the rule it was opened under until this is done. What is decided stays decided.
+    """
+    from bot import moving, printing
+
+    rows, refused = asyncio.run(
+        moving.apply(
+            review=review,
+            graph=graph,
+            user=user,
+            only_look=dry_run,
+            confirm=lambda found: yes or printing.confirmed_moving(found),
+            progress=lambda done, count: typer.echo(f"{done} {count:,}", err=True),
+        )
+    )
+    show_json(rows) if as_json else printing.print_moved(rows, dry_run or refused is not None)
+    if refused is not None:
+        typer.echo(refused, err=True)
+        raise typer.Exit(1)
+
+
 @cards.command()
 def preview(
     graph: Annotated[str, typer.Argument(help="The graph's name in sayso.toml.")],

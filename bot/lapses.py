@@ -26,17 +26,21 @@ def values(change: Change) -> list[Sentence]:
 
 def lapsed(view: LapseView) -> Payload:
     """The message to somebody whose vote does not count any more."""
-    change = view.change
+    change, title = view.change, letters(view.title)
     who, action = change.by or Person(""), change.action
-    first = say("private.lapsed", who=who, action=action)
-    rest = [*values(replace(change, action="")), say("private.lapsed.vote")]
-    rest.append(say("private.changed.look"))
+    if change.rules:
+        first = say("private.lapsed.rules", title=title)
+        note = say("private.lapsed.rules.note", title=title)
+        rest = [say("private.lapsed.rules.vote"), say("private.lapsed.rules.look")]
+    else:
+        first = say("private.lapsed", who=who, action=action)
+        note = say("private.lapsed.note", who=who, action=action, title=title)
+        rest = [*values(replace(change, action="")), say("private.lapsed.vote")]
+        rest.append(say("private.changed.look"))
     blocks = Blocks(view.row)
     label = phrase("button.open_card" if change.link else "button.review")
-    of = phrase("label.of", label=label, title=letters(view.title))
+    of = phrase("label.of", label=label, title=title)
     verb = "open" if change.link else "review"
     way = button(verb, label, view.ref, of=of, url=change.link)
     blocks.section("what", first, *rest, accessory=way)
-    title = letters(view.title)
-    note = say("private.lapsed.note", who=who, action=action, title=title)
     return Payload(notification([note], rest[:-1]), blocks.done())

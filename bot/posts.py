@@ -24,6 +24,9 @@ PROGRESS_SECONDS: Final = 3.0
 CARD: Final = "card"  # subject: a review
 PROGRESS: Final = "progress"  # subject: a thread
 ASK: Final = "ask"  # subject: a review whose audience is the requester
+QUESTION: Final = "question"  # subject: an exchange, what a reviewer asks the requester
+ANSWERED: Final = "answered"  # subject: an exchange that has its answer, for whoever asked
+TAKEN: Final = "taken"  # subject: a taking, and from whom, see graphs.ports
 OUTCOME: Final = "outcome"  # subject: a thread
 KEPT: Final = "kept"  # subject: the message that was kept
 LAPSED: Final = "lapsed"  # subject: a vote that an edit took away, see graphs.ports
@@ -37,6 +40,11 @@ PICTURE: Final = "picture"  # subject: a thread and the head it is drawn for; no
 # In a post's body: whoever reads this channel is shown the subject there, and not once more.
 UNLESS_IN: Final = "unless_in"
 
+# In a post's body: who is not shown it, whoever else the place stands for.
+NOT_TO: Final = "not_to"
+
+# In a card's body: since when it does not stand here any more, but at other places.
+LEFT: Final = "left"
 
 # In a file's body: the message it stands under, its id in Slack, and what it came to there.
 UNDER: Final = "under"
@@ -90,7 +98,8 @@ async def want(
 ) -> None:
     """Want the subject shown at the place, or shown anew.
 
-    ``place`` is a channel, a person (their direct messages) or a user group (each member's).
+    ``place`` is a channel, a person (their direct messages), or what stands for some: a user group
+    (each member's), an address, "role:NAME", "manager:U…" (of whom).
     ``thread_id`` puts the message into that thread's conversation.
     """
     await connection.execute(SQL.lane, place)
@@ -112,6 +121,16 @@ async def again(connection: Connection, kind: str, subject: str) -> bool:
     if places:
         await connection.execute(SQL.hint, places[0]["place"])
     return bool(places)
+
+
+async def leave(connection: Connection, kind: str, subject: str) -> None:
+    """Let the subject leave every place where it is; where it is wanted from now on, it stays."""
+    await connection.execute(SQL.leave, kind, subject)
+
+
+async def left_again(connection: Connection, kind: str, subject: str) -> None:
+    """Want it shown anew where the subject left: there it can lead to where it stands now."""
+    await connection.execute(SQL.left_again, kind, subject)
 
 
 async def overtake(connection: Connection, thread_id: str, *, stands: str) -> None:
@@ -173,7 +192,7 @@ async def later(
 
 
 async def shown_at(connection: Connection | Database, kind: str, subject: str) -> list[Shown]:
-    """Where the subject is shown, oldest first."""
+    """Where the subject is shown, oldest first, but for places that it left."""
     rows = await connection.fetch(SQL.of_subject, kind, subject)
     return [Shown(row["place"], row["channel"], row["ts"]) for row in rows]
 

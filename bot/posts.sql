@@ -4,7 +4,7 @@ insert into sayso.posts (kind, subject, place, thread_id, body)
 values ($1, $2, $3, $4, $5)
 on conflict (kind, subject, place) do update
 set wanted = sayso.posts.wanted + 1,
-    body = coalesce(excluded.body, sayso.posts.body),
+    body = coalesce(excluded.body, sayso.posts.body) - 'left',
     due_at = greatest(
       sayso.posts.due_at,
       now(),
@@ -24,6 +24,25 @@ set wanted = wanted + 1,
     due_at = greatest(due_at, now(), shown_at + make_interval(secs => $3))
 where kind = $1 and subject = $2
 returning place;
+
+-- name: leave
+-- A subject is to stand at other places: what is shown of it says so, each once.
+update sayso.posts
+set wanted = wanted + 1,
+    due_at = greatest(due_at, now()),
+    body = coalesce(body, '{}') || jsonb_build_object('left', now())
+where kind = $1
+  and subject = $2
+  and not coalesce(body, '{}') ? 'left';
+
+-- name: left_again
+-- Where a subject left, a message can lead to where it stands now.
+update sayso.posts
+set wanted = wanted + 1,
+    due_at = greatest(due_at, now())
+where kind = $1
+  and subject = $2
+  and body ? 'left';
 
 -- name: overtake
 -- Outcomes that told of a failure and are behind their thread lose their buttons, each once.
@@ -276,10 +295,12 @@ set reconcile_at = null,
 where id = $1 and reconcile_at = $2;
 
 -- name: of_subject
--- Where something is shown.
+-- Where something is shown, but for places that it left.
 select place, channel, ts, shown, wanted, parked_at, error
 from sayso.posts
-where kind = $1 and subject = $2
+where kind = $1
+  and subject = $2
+  and not coalesce(body, '{}') ? 'left'
 order by created_at;
 
 -- name: parked

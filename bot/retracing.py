@@ -104,7 +104,7 @@ async def rewind(
         database = office.database
         thread = await threads.get(database, await threads.resolve(database, thread_id))
         actor = user or f"cli:{app.os_user()}"
-        name, refused = await _may(office, user)
+        name, refused = await operator_of(office, user)
         if refused is not None:
             await _audit(database, "rewind.refused", actor, thread, refused)
             return await operating.thread_of(database, thread.id), None, refused
@@ -173,8 +173,8 @@ class NotWritten(SaysoError):
         super().__init__(f"Nothing can be written to {folder} ({error.strerror or error}).")
 
 
-async def _may(office: Office, user: str | None) -> tuple[str, str | None]:
-    """The person's name, and why that person may not."""
+async def operator_of(office: Office, user: str | None) -> tuple[str, str | None]:
+    """The name of who wants something done, and why that person may not, who is no operator."""
     if user is None:
         return app.os_user(), None
     operators = office.settings.configuration.operators

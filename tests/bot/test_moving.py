@@ -1,0 +1,104 @@
+"""`sayso policy apply`: cards go where a changed file has them, and people are told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bot.renderings import lead_to
+from graphs import audit, reviews
+from graphs.specs import People, Rule
+from tests.bot.conftest import Desk, until
+from tests.bot.test_commands import Terminal
+
+BOTH = Rule(approvers=People(users=("U0ALICE", "U0DANA")), quorum=2, channel="C0CREDIT")
+CHANGED = """
+[operators]
+users = ["U0OSCAR"]
+
+[graphs.loan]
+path = "graphs.library.loan:graph"
+
+[[reviews]]
+graph = "loan"
+when = "question.amount > 50000"
+channel = "C0REFUNDS"
+approvers = { users = ["U0ERIN"] }
+
+[[reviews]]
+graph = "loan"
+when = "question.reason != ''"
+approvers = { users = ["U0ALICE"] }
+"""
+
+
+def blocks(message: Mapping[str, Any]) -> str:
+    return str(message["blocks"])
+
+
+async def test_a_card_moves_with_its_rule_and_whoever_had_decided_is_told(
+    desk: Desk, database_url: str, tmp_path: Path
+) -> None:
+    thread_id = await desk.thread()
+    small = await desk.review(thread_id, rule=BOTH, amount=5)
+    review_id = await desk.review(thread_id, rule=BOTH)
+    await desk.post_all()
+    await desk.slack.click("U0ALICE", channel="C0CREDIT", label="Approve")
+    voted = (await reviews.get(desk.database, review_id)).votes
+    assert [vote.voter for vote in voted] == ["U0ALICE"]
+    (tmp_path / "sayso.toml").write_text(CHANGED)
+    terminal = Terminal(tmp_path, database_url)
+
+    async def apply(*more: str) -> tuple[int, str, str]:
+        given = {"SAYSO_CONFIG": str(tmp_path / "sayso.toml")}
+        return await terminal.run("policy", "apply", *more, **given)
+
+    # Nobody but an operator does it, and nobody without saying yes.
+    code, out, err = await apply("--as", "U0CHARLIE", "--yes")
+    assert (code, "It is for U0OSCAR. Nothing was changed." in err) == (1, True)
+    code, out, err = await apply()
+    assert (code, "Nobody can be asked here; --yes moves them." in err) == (1, True)
+    code, out, err = await apply("--dry-run")
+    assert (code, err) == (0, "")
+    assert "2 of U0ALICE, U0DANA U0ERIN U0ALICE" in " ".join(out.split())
+    assert f"review {small} stays as it is: the condition of [[reviews]] number 2" in out
+    assert out.endswith("1 review would be moved.\n")
+    assert (await reviews.get(desk.database, review_id)).revision == 1
+
+    code, out, err = await apply("--graph", "loan", "--as", "U0OSCAR", "--yes")
+    assert (code, err, out.endswith("1 review moved.\n")) == (0, "", True)
+    await desk.slack.click("U0DANA", channel="C0CREDIT", label="Approve")  # on the card as it was
+    said = (await until("a word", lambda: desk.slack.private_messages("U0DANA")))[-1]
+    assert "The rules for this request changed while you were reading." in blocks(said)
+    await desk.post_all()
+    async with desk.database.transaction() as connection:  # as a worker's poster does
+        await lead_to(connection, await reviews.get(connection, review_id))
+    await desk.post_all()
+    (new,) = desk.slack.messages("C0REFUNDS")
+    old = desk.slack.messages("C0CREDIT")[1]
+    assert "Approve" in blocks(new)
+    assert "Replaced." in blocks(old)
+    assert "Approve" not in blocks(old)
+    assert "its card stands somewhere else now" in blocks(old)
+    assert f"/archives/C0REFUNDS/p{str(new['ts']).replace('.', '')}" in blocks(old)
+    (told,) = desk.slack.messages("D0ALICE")
+    assert "The rules for “Loan of 60,000" in blocks(told)
+    assert "does not count any more" in blocks(told)
+
+    # Who may decide now does, and every card says so.
+    await desk.slack.click("U0ERIN", channel="C0REFUNDS", label="Approve")
+    assert (await reviews.get(desk.database, review_id)).outcome == "approved"
+    await desk.post_all()
+    assert "Approved." in blocks(desk.slack.messages("C0CREDIT")[1])
+    assert "Approved." in blocks(desk.slack.messages("C0REFUNDS")[0])
+    entries = [entry.what for entry in await audit.recent(desk.database)]
+    assert [what for what in entries if what.startswith(("apply.", "policy."))] == [
+        "policy.applied",
+        "apply.refused",
+        "apply.refused",
+    ]
+    code, out, err = await apply("--review", str(review_id), "--yes", "--json")
+    assert (code, out.strip()) == (0, "[]")
+    code, out, err = await apply("--review", "999")
+    assert (code, "999" in err) == (1, True)
