@@ -24,6 +24,7 @@ from slack_bolt.response import BoltResponse
 
 from bot import deliveries, drafts, logs, people
 from bot.afterwards import Afterwards
+from bot.approvers import Approvers
 from bot.errors import NotYet, SlackFailed
 from bot.house import House
 from bot.listeners import Listeners
@@ -338,12 +339,18 @@ def poster_of(
     known = People(database, slack, team, afterwards)
     afterwards.start(known.learn_handles(), "names of groups")
 
+    def approvers() -> Approvers:
+        return Approvers(known, present.policy.directory)
+
+    async def prepare(post: Post) -> None:
+        if post.kind == CARD:
+            await approvers().meet(await reviews.get(database, int(post.subject)))
+
     async def posted(post: Post) -> None:
         """Who may decide is looked up when the card appears, so that a click finds it."""
         if post.kind == CARD:
             review = await reviews.get(database, int(post.subject))
-            for rule in review.rules:
-                known.warm(rule.approvers.users, rule.approvers.groups)
+            await approvers().warm(review)
             async with database.transaction() as connection:
                 await lead_to(connection, review)
 
@@ -353,10 +360,11 @@ def poster_of(
         Enclosing(Renderings(present, known)),
         write=Records(states_of(database)),
         draw=draw,
-        members=known.members,
+        members=lambda place: approvers().places(place),
         in_channel=known.in_channel,
         zone=known.zone,
         tell_operators=Wishes(present).tell_operators,
+        prepare=prepare,
         posted=posted,
         pace=Pace(hold_off_seconds=present.settings.environment.hold_off_seconds),
     )

@@ -32,9 +32,16 @@ def is_for_us(workspace: Workspace, body: Mapping[str, Any]) -> bool:
 
 def is_foreign(workspace: Workspace, body: Mapping[str, Any]) -> bool:
     """Whether an interaction or a command names a team that is not ours, nor our enterprise."""
+    return foreign_team(workspace, body) != ""
+
+
+def foreign_team(workspace: Workspace, body: Mapping[str, Any]) -> str:
+    """The team that is named where it is not ours, nor of our enterprise; "" where it is."""
     user, team = body.get("user") or {}, body.get("team") or {}
     home = user.get("team_id") or team.get("id") or body.get("team_id")
     if not home or home == workspace.team:
-        return False
+        return ""
     enterprise = (body.get("enterprise") or {}).get("id") or body.get("enterprise_id")
-    return workspace.enterprise is None or enterprise != workspace.enterprise
+    if workspace.enterprise is not None and enterprise == workspace.enterprise:
+        return ""
+    return str(home)

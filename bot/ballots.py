@@ -7,7 +7,7 @@ the vote, the audit and the wishes are committed together, or not at all.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from bot.house import House
 from checkpoints.database import Connection
 from checkpoints.failpoints import reached
 from graphs import audit, reviews, votes
-from graphs.policy import Person, may_decide
+from graphs.policy import Person, Refusal
 from graphs.reviews import Item, Review
 from graphs.specs import Rule
 from graphs.votes import Voter
@@ -40,6 +40,7 @@ class Ballot:
     item: int | None = None
     answer: Any = None
     note: str | None = None
+    home: str = ""  # the team it came from, where that is not ours
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,7 @@ class Ballots:
     async def cast(self, review: Review, ballot: Ballot) -> Cast:
         """Count one vote, once."""
         house, ref = self._house, ballot.ref
-        rule = _rule(review, ballot.item)
-        person = await self._person(ballot.user, [rule])
+        voter = await self._voter(review, ballot)
         async with house.database.transaction() as connection:
             if not await deliveries.accept(connection, ballot.key, "vote"):
                 return Cast()
@@ -78,20 +78,21 @@ class Ballots:
                 verb=ballot.verb,
                 answer=ballot.answer,
                 note=ballot.note,
-                voter=Voter(person, via="slack"),
+                voter=voter,
                 wish=house.wishes,
                 spec=house.specs.get(review.graph),
             )
             refusal = await self._refusal(connection, ballot, result)
             reached("decision.before_commit")
         reached("decision.committed")
-        log.info("voted", review=ref.review_id, user=person.id, result=type(result).__name__)
+        log.info("voted", review=ref.review_id, user=ballot.user, result=type(result).__name__)
         return Cast(result, refusal)
 
     async def approve_all(self, review: Review, ballot: Ballot) -> Payload | None:
         """Approve what is open and can be approved; what to tell where not all of it was."""
         house, ref = self._house, ballot.ref
-        person = await self._person(ballot.user, review.rules)
+        voter = await self._voter(review, ballot)
+        person = voter.person
         async with house.database.transaction() as connection:
             if not await deliveries.accept(connection, ballot.key, "vote"):
                 return None
@@ -102,7 +103,7 @@ class Ballots:
                 review_id=ref.review_id,
                 revision=ref.revision,
                 items=items,
-                voter=Voter(person, via="slack"),
+                voter=voter,
                 wish=house.wishes,
                 spec=house.specs.get(review.graph),
             )
@@ -126,8 +127,10 @@ class Ballots:
     async def window(self, review: Review, ballot: Ballot, person: Person) -> dict[str, Any]:
         """The window of a choice; whoever may not choose is told so before they write."""
         house = self._house
-        rule = _rule(review, ballot.item)
-        refusal = may_decide(rule, person, review.requester)
+        voter = await house.approvers.voter_of(person, review, via="slack")
+        rule = voter.named(_rule(review, ballot.item), review.requester)
+        seat = voter.seat(rule, review.requester)
+        refusal = seat if isinstance(seat, Refusal) else None
         async with house.database.transaction() as connection:
             card = await house.renderings.card(connection, review.id)
             if card.ref != ballot.ref and card.change is None:
@@ -140,9 +143,8 @@ class Ballots:
             await self._record_refusal(connection, review, person, ballot, told)
         return notices.refused_view(told)
 
-    async def _person(self, user: str, rules: Sequence[Rule | None]) -> Person:
-        groups = {group for rule in rules if rule for group in rule.approvers.groups}
-        return await self._house.people.person(user, sorted(groups))
+    async def _voter(self, review: Review, ballot: Ballot) -> Voter:
+        return await self._house.approvers.voter(ballot.user, review, via="slack", home=ballot.home)
 
     async def _refusal(
         self, connection: Connection, ballot: Ballot, result: votes.VoteResult

@@ -5,6 +5,7 @@
     ├── NotConfigured      a command needs a setting that was not given
     ├── SlackFailed        a Web API call failed; ``outcome`` says what to do about it
     │   └── SlackUnknown   no usable answer came: it may have been done
+    ├── NobodyNamed        a role or a manager for whom a post is, is nobody now
     └── NotYet             a request cannot be judged right now; Slack sends it again
 
 `outcome_of` sorts Slack's error names by what has to happen next; it is the only place that
@@ -121,6 +122,13 @@ class SlackUnknown(SlackFailed):
     def __init__(self, method: str, error: str) -> None:
         super().__init__(method, error)
         self.outcome = Outcome.UNKNOWN
+
+
+class NobodyNamed(SaysoError):
+    """A post is for a role or a manager who is nobody now; name somebody in sayso.toml."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(f"sayso.toml names nobody for {place}")
 
 
 class NotYet(SaysoError):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.afterwards import Afterwards
+from bot.approvers import Approvers
 from bot.people import People, Workspace
 from bot.present import Present
 from bot.renderings import Renderings
@@ -32,6 +33,11 @@ class House:
     afterwards: Afterwards
     entrance: Callable[[str], Entrance]  # how a graph is begun and talked to
     state: Callable[[str], Awaitable[Any]]  # of a thread, as plain data
+
+    @property
+    def approvers(self) -> Approvers:
+        """Who the rules in force name now."""
+        return Approvers(self.people, self.policy.directory)
 
     @property
     def policy(self) -> Policy:

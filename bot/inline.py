@@ -24,7 +24,7 @@ from slackblocks import (
 )
 
 from bot.values import defused, escape, excerpt, letters, number, passage, shorten, size, visible
-from bot.views import Person, UserGroup
+from bot.views import Manager, Person, UserGroup
 from bot.wording import Sentence, Slot, phrase, say
 
 Form: TypeAlias = Literal["on", "at", "time", "comma", "by", "since"]
@@ -241,6 +241,8 @@ def _rich(value: Any, bold: bool, limit: int) -> Iterator[RichTextElement]:
             yield from _rich(value.joined(), bold, limit)
         case Moment():
             yield DateElement(value.timestamp(), value.slack_format(), value.fallback())
+        case Manager():
+            yield from _rich(_as_manager(value), bold, limit)
         case Person() if _mentionable(value):
             yield RichTextUser(value.id)
         case UserGroup() if value.ping and _GROUP.fullmatch(value.id):
@@ -290,6 +292,8 @@ def _mrkdwn(value: Any, limit: int) -> str:
             return _mrkdwn(value.joined(), limit)
         case Moment():
             return f"<!date^{value.timestamp()}^{value.slack_format()}|{value.fallback()}>"
+        case Manager():
+            return _mrkdwn(_as_manager(value), limit)
         case Person() if _mentionable(value):
             return f"<@{value.id}>"
         case UserGroup() if value.ping and _GROUP.fullmatch(value.id):
@@ -321,6 +325,8 @@ def _plain(value: Any) -> str:
             return _plain(value.joined())
         case Moment():
             return value.fallback()
+        case Manager():
+            return _plain(_as_manager(value))
         case Person():
             return shorten(letters(value.name), NAME) or phrase("someone")
         case UserGroup():
@@ -337,6 +343,13 @@ def _plain(value: Any) -> str:
             return number(value)
         case _:
             return letters(excerpt(str(value), SLOT_LIMIT))
+
+
+def _as_manager(manager: Manager) -> Sentence:
+    of = names([manager.of])
+    if not (manager.id or manager.name):
+        return say("manager.unknown", of=of)
+    return say("manager", who=Person(manager.id, manager.name), of=of)
 
 
 def _mentionable(person: Person) -> bool:

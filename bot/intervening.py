@@ -7,7 +7,7 @@ moved on since the button was drawn, is recorded too, and told to whoever presse
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from bot import deliveries, mishaps, notices, views
@@ -19,6 +19,7 @@ from checkpoints.database import Connection
 from graphs import audit, interventions
 from graphs.policy import Person, Refusal, may_decide, may_operate, may_withdraw
 from graphs.reviews import Review
+from graphs.specs import Rule
 from graphs.threads import Status
 
 TRY_AGAIN: Final = "try_again"
@@ -42,14 +43,13 @@ class Intervening:
     ) -> None:
         """Do what was pressed on the review's card or message, once."""
         house = self._house
-        operators = house.policy.operators
-        groups = {*operators.groups, *(g for rule in review.rules for g in rule.approvers.groups)}
         user = str((body.get("user") or {}).get("id") or "")
-        person = await house.people.person(user, sorted(groups))
+        person = await house.approvers.person(user, review, house.policy.operators)
+        rules = await house.approvers.rules(review)
         async with house.database.transaction() as connection:
             if not await deliveries.accept(connection, deliveries.action_key(body, action), verb):
                 return
-            refusal = self._may(verb, review, person)
+            refusal = self._may(verb, review, rules, person)
             done = None
             if refusal is None:
                 done = await self._do(connection, verb, ref, review, person)
@@ -71,16 +71,18 @@ class Intervening:
         elif isinstance(done, interventions.NotPossible):
             self._tell(body, person, notices.told(phrase(_not_possible(verb, done.status))))
 
-    def _may(self, verb: str, review: Review, person: Person) -> Refusal | None:
+    def _may(
+        self, verb: str, review: Review, rules: Sequence[Rule], person: Person
+    ) -> Refusal | None:
         """Who asked and who runs it may try again and withdraw; who decides may try again, for the
         approval stands, and ask again as far as they might have decided this request.
         """
         operators = self._house.policy.operators
         if verb == ASK_AGAIN:
             refusal = may_operate(operators, person)
-            return None if _decides(review, person, review.requester) else refusal
+            return None if _decides(rules, person, review.requester) else refusal
         refusal = may_withdraw(operators, person, review.requester)
-        return None if verb == TRY_AGAIN and _decides(review, person, "") else refusal
+        return None if verb == TRY_AGAIN and _decides(rules, person, "") else refusal
 
     async def _do(
         self, connection: Connection, verb: str, ref: views.Ref, review: Review, person: Person
@@ -119,8 +121,11 @@ _NOT_ALLOWED: Final = {
 }
 
 
-def _decides(review: Review, person: Person, requester: str) -> bool:
-    return any(may_decide(rule, person, requester) is None for rule in review.rules)
+def _decides(rules: Sequence[Rule], person: Person, requester: str) -> bool:
+    """Whether one of ours decides in one of the stages; who is let in to decide does just that."""
+    if person.is_stranger:
+        return False
+    return any(may_decide(rule, person, requester) is None for rule in rules)
 
 
 def _why(refusal: Refusal | None, done: interventions.Result | None) -> dict[str, Any] | None:

@@ -35,9 +35,11 @@ from bot.house import House
 from bot.rows import words
 from checkpoints.database import Connection
 from graphs import audit, reviews, threads
+from graphs.directory import Directory
 from graphs.plain import plain
 from graphs.policy import Person, may_decide, may_view
 from graphs.reviews import Review
+from graphs.specs import Rule
 from graphs.threads import Thread
 from memory.store import CustomerStore
 
@@ -164,13 +166,19 @@ class Looking:
 
     async def _refused(self, review: Review, person: Person, what: str) -> dict[str, Any] | None:
         house = self._house
+        rules = await house.approvers.rules(review)
         refusal = may_view(
             house.specs.get(review.graph),
             house.policy,
             person,
             requester=review.requester,
-            rules=review.rules,
+            rules=rules,
         )
+        # Whom a rule lets in by name, from another organisation too, sees what they decide on.
+        if person.is_stranger and any(
+            may_decide(rule, person, review.requester) is None for rule in rules
+        ):
+            refusal = None
         async with house.database.transaction() as connection:
             await audit.record(
                 connection,
@@ -200,9 +208,13 @@ class Looking:
             if review.audience == "reviewers"
         ]
         rules = {rule for review in open_ for rule in review.rules}
-        groups = {group for rule in rules for group in rule.approvers.groups}
-        person = await house.people.person(user, sorted(groups))
-        waiting = [review for review in open_ if _waits_for(review, person)]
+        person = await house.approvers.look_up(user, [rule.approvers for rule in rules])
+        emails = await house.people.emails(house.database, [one.requester for one in open_])
+        waiting = [
+            review
+            for review in open_
+            if _waits_for(review, person, house.policy.directory, emails.get(review.requester))
+        ]
         async with house.database.connection() as connection:
             shown = [await self._row(connection, review.id) for review in waiting[:HOME_SHOWN]]
             mine = await threads.list_(connection, requester=user, limit=HOME_SHOWN)
@@ -267,13 +279,19 @@ class Looking:
         return self._links[channel, ts]
 
 
-def _waits_for(review: Review, person: Person) -> bool:
+def _waits_for(
+    review: Review, person: Person, directory: Directory, requester_email: str | None
+) -> bool:
     """Whether something of the review is open that this person may decide and has not."""
+
+    def may(rule: Rule) -> bool:
+        named = directory.rule(rule, review.requester, requester_email)
+        return may_decide(named, person, review.requester) is None
+
     return any(
-        all(vote.voter != person.id for vote in item.standing_votes())
-        and may_decide(item.rule, person, review.requester) is None
+        all(vote.voter != person.id for vote in item.standing_votes()) and may(item.rule)
         for item in review.items
-        if item.status == "open"
+        if item.status == "open" and item.rule is not None
     )
 
 

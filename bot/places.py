@@ -19,6 +19,12 @@ Zone = Callable[[str], Awaitable[str | None]]
 LATER: Final = "later"
 AWAKE: Final = (time(8), time(20))
 _MEMBERS_AGAIN_SECONDS: Final = 30.0
+_FOR_OTHERS: Final = ("S", "role:", "manager:")
+
+
+def stands_for_others(place: str) -> bool:
+    """Whether a place is none itself: a user group, an address, a role, somebody's manager."""
+    return place.startswith(_FOR_OTHERS) or "@" in place
 
 
 class Places:
@@ -73,13 +79,16 @@ class Places:
                 await conversations.hang(connection, post.thread_id, channel=channel, root=ts)
 
     async def spread(self, post: Post) -> None:
-        """Replace a group's post by one for each of its members, as the group is now."""
+        """Replace the post of a place that stands for others by one for each, as they are now."""
+        if posts.LEFT in (post.body or {}):  # its members are asked no more
+            await posts.showed(self._database, post, None, None, None)
+            return
         members = await self._members(post.place)
         if members is None:
             await posts.later(self._database, post, "group not known", self._again_seconds)
             return
         async with self._database.transaction() as connection:
-            for member in sorted(members):
+            for member in sorted(members - {(post.body or {}).get(posts.NOT_TO)}):
                 await posts.want(
                     connection,
                     post.kind,

@@ -14,10 +14,10 @@ import structlog
 from bot import copies, limits, posts
 from bot.blocks import Payload
 from bot.copies import Copies
-from bot.errors import Outcome, SlackFailed
+from bot.errors import NobodyNamed, Outcome, SlackFailed
 from bot.filing import Filing, Write
 from bot.pictures import Draw, Pictures
-from bot.places import LATER, Members, Places, Zone
+from bot.places import LATER, Members, Places, Zone, stands_for_others
 from bot.posts import Post
 from bot.records import Render
 from bot.slack import Slack
@@ -74,6 +74,7 @@ class Sender:
         in_channel: Members,
         zone: Zone,
         tell_operators: TellOperators,
+        prepare: Posted | None = None,
         posted: Posted | None = None,
         pace: Pace | None = None,
     ) -> None:
@@ -83,6 +84,7 @@ class Sender:
         self._database = database
         self._render = render
         self._tell_operators = tell_operators
+        self._prepare = prepare
         self._posted = posted
         self._copies = Copies(database, slack)
         self._places = Places(
@@ -111,7 +113,7 @@ class Sender:
         try:
             if post.kind == posts.PICTURE:
                 return await self._pictures.send(post)
-            if post.place.startswith("S"):
+            if stands_for_others(post.place):
                 await self._places.spread(post)
                 return False
             if await self._places.stands_elsewhere(post) or await self._places.asleep(post):
@@ -121,7 +123,7 @@ class Sender:
             return await self._send(post, begun)
         except SlackFailed as error:
             await self._failed(post, error)
-        except limits.OverLimit as error:
+        except (limits.OverLimit, NobodyNamed) as error:
             await self.park(post, str(error))
         return False
 
@@ -152,6 +154,8 @@ class Sender:
                 )
                 await self._places.hang(post, channel, found[0])
                 return False
+        if self._prepare is not None and post.ts is None:
+            await self._prepare(post)
         async with self._database.connection() as connection:
             payload = await self._render(connection, post)
         if payload is None:

@@ -87,9 +87,12 @@ def _because(reason: Reason, user: str, people: People | None) -> str:
 
 def _names(people: People | None) -> str:
     """ "U0ALICE, U0DANA or somebody in S0CREDIT"."""
-    users = list(people.users) if people else []
-    groups = [f"somebody in {group}" for group in people.groups] if people else []
-    named = users + groups
+    named: list[str] = []
+    if people is not None:
+        named = [*people.users, *people.emails]
+        named += [f"somebody in {group}" for group in people.groups]
+        named += [f"the role {role}" for role in people.roles]
+        named += ["the requester's manager"] if people.manager else []
     if not named:
         return "nobody that sayso.toml names"
     return " or ".join(filter(None, [", ".join(named[:-1]), named[-1]]))

@@ -25,6 +25,13 @@ class Person:
 
 
 @dataclass(frozen=True)
+class Manager(Person):
+    """Somebody as the manager of who asked; without an id and a name, whoever that is."""
+
+    of: Person = Person("")
+
+
+@dataclass(frozen=True)
 class UserGroup:
     """A user group: a mention, or its name in plain text where `ping` is off (at night)."""
 

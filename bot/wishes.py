@@ -4,7 +4,8 @@
 (`graphs.ports.Wish`). It turns "this review has a card" into rows: one for each place where the
 card stands: the rule's channel, and the direct messages of each approver who does not read that
 channel (the poster finds out; a group's post is spread over its members). What is already shown
-somewhere is shown anew there and nowhere else, so that a later change of the rules moves no card.
+somewhere is shown anew there and nowhere else, so that a later change of the rules moves no card
+until an operator applies it (`graphs/applying.py`).
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from collections.abc import Iterator
 from bot import conversations, posts
 from bot.present import Present
 from checkpoints.database import Connection
-from graphs import ports, reviews, threads
-from graphs.specs import Rule
+from graphs import exchanges, ports, reviews, threads
+from graphs.specs import People, Rule
 from graphs.threads import Status, Thread
 
 
@@ -29,6 +30,11 @@ class Wishes:
         """Want the subject shown, or shown anew."""
         if kind == ports.CARD:
             await self._card(connection, subject)
+            for asked in await exchanges.beside(connection, int(subject)):
+                await posts.again(connection, posts.QUESTION, str(asked))
+        elif kind == ports.MOVED:
+            await posts.leave(connection, posts.CARD, subject)
+            await self._card_anew(connection, subject)
         elif kind == ports.ASK:
             review = await reviews.get(connection, int(subject))
             await self._in_conversation(connection, posts.ASK, subject, review.thread_id)
@@ -40,6 +46,16 @@ class Wishes:
             about, failed = outcome_subject(thread), _failed(thread)
             await self._in_conversation(connection, posts.OUTCOME, about, subject, failed)
             await posts.stands_again(connection, about)
+        elif kind == ports.QUESTION:
+            await self._question(connection, subject)
+        elif kind == ports.ANSWERED:
+            exchange = await exchanges.find(connection, int(subject))
+            if exchange is not None and exchange.author.startswith(("U", "W")):
+                await posts.want(connection, posts.ANSWERED, subject, exchange.author)
+        elif kind == ports.TAKEN:
+            *_, before = subject.split(".", 1)
+            if before.startswith(("U", "W")):
+                await posts.want(connection, posts.TAKEN, subject, before)
         elif kind == ports.LAPSED:
             *_, voter = subject.split(".", 3)
             if voter.startswith(("U", "W")):  # who votes at the command line has no messages
@@ -68,12 +84,15 @@ class Wishes:
         people = rule.approvers
         if kind == ports.ESCALATION and rule.escalate is not None:
             people = rule.escalate.to
-        for place in (*people.users, *people.groups):
+        for place in places_of(people, review.requester):
             await posts.want(connection, _KINDS[kind], subject, place)
 
     async def _card(self, connection: Connection, subject: str) -> None:
-        if await posts.again(connection, posts.CARD, subject):
-            return
+        if not await posts.again(connection, posts.CARD, subject):
+            await self._card_anew(connection, subject)
+
+    async def _card_anew(self, connection: Connection, subject: str) -> None:
+        """Want the card wherever the present rules of its review have it."""
         review = await reviews.get(connection, int(subject))
         for rule in review.rules or (Rule(),):
             await self._card_under(connection, subject, review.requester, rule)
@@ -82,16 +101,34 @@ class Wishes:
         self, connection: Connection, subject: str, requester: str, rule: Rule
     ) -> None:
         """Want the card where one of its rules has it; a place that two rules name has it once."""
-        approvers = [*rule.approvers.users, *rule.approvers.groups]
+        approvers = places_of(rule.approvers, requester)
         if rule.channel is None:
             for place in approvers or self._operators_places():
                 await posts.want(connection, posts.CARD, subject, place)
             return
         await posts.want(connection, posts.CARD, subject, rule.channel)
+        elsewhere = {posts.UNLESS_IN: rule.channel, **_not_to_requester(rule, requester)}
         for place in approvers:
-            if place != requester or rule.requester_may_decide:
-                elsewhere = {posts.UNLESS_IN: rule.channel}
+            if place != elsewhere.get(posts.NOT_TO):
                 await posts.want(connection, posts.CARD, subject, place, body=elsewhere)
+
+    async def _question(self, connection: Connection, subject: str) -> None:
+        """Want a question in the requester's conversation, else in their direct messages."""
+        if await posts.again(connection, posts.QUESTION, subject):
+            return
+        exchange = await exchanges.find(connection, int(subject))
+        if exchange is None:
+            return
+        thread_id = exchange.thread_id
+        place = await conversations.of_thread(connection, thread_id)
+        if place is not None:
+            await posts.want(
+                connection, posts.QUESTION, subject, place.channel, thread_id=thread_id
+            )
+            return
+        requester = (await threads.get(connection, thread_id)).requester
+        if requester.startswith(("U", "W")):
+            await posts.want(connection, posts.QUESTION, subject, requester)
 
     async def _in_conversation(
         self,
@@ -122,11 +159,21 @@ class Wishes:
         if operators.channel is not None:
             yield operators.channel
         else:
-            yield from operators.users
-            yield from operators.groups
+            yield from places_of(operators, "")
 
 
 _KINDS = {ports.REMINDER: posts.REMINDER, ports.ESCALATION: posts.ESCALATION}
+
+
+def places_of(people: People, requester: str) -> list[str]:
+    """Where posts for these people go; the poster finds out for whom roles and addresses stand."""
+    places = [*people.users, *people.groups, *people.emails]
+    places += [f"role:{role}" for role in people.roles]
+    return [*places, f"manager:{requester}"] if people.manager else places
+
+
+def _not_to_requester(rule: Rule, requester: str) -> dict[str, object]:
+    return {} if rule.requester_may_decide else {posts.NOT_TO: requester}
 
 
 def outcome_subject(thread: Thread) -> str:

@@ -299,6 +299,8 @@ ENGLISH: dict[str, Entry] = {
         "other": "{count} people from {who}",
     },
     "decides.one": "{who}",
+    "manager": "{who} ({of}'s manager)",
+    "manager.unknown": "{of}'s manager",
     "decides.people": {
         "1": "One of {who}",
         "2": "Two of {who}",
@@ -679,8 +681,8 @@ ENGLISH: dict[str, Entry] = {
     "modal.question.title.plain": "Ask a question",
     "modal.question.label": "Question",
     "modal.question.hint": (
-        "{name} is asked where they asked. The answer appears on the card, for everyone who "
-        "decides."
+        "{name} answers in their own conversation. The answer appears on the card, for everyone "
+        "who decides."
     ),
     "modal.question.submit": "Ask",
     "modal.question.effect": "The card stays open. The votes and the deadline stay as they are.",
@@ -721,6 +723,7 @@ ENGLISH: dict[str, Entry] = {
     "history.review.revised": "the question changed, a new version is shown",
     "history.review.edited": "{who} changed it: {says}",
     "history.review.decided": "decided: {says}",
+    "history.out_of_reach": "rejected, not enough people are left to approve it",
     "history.review.answered": "{who} answered",
     "history.review.expired": "time ran out",
     "history.review.held_open": "time ran out, it stays open",

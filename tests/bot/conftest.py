@@ -13,8 +13,10 @@ import pytest
 
 from bot import app
 from bot.afterwards import Afterwards
+from bot.approvers import Approvers
 from bot.people import People
 from bot.posting import Poster
+from bot.posts import CARD, Post
 from bot.present import Present
 from bot.records import Enclosing, Records
 from bot.renderings import Renderings
@@ -128,11 +130,15 @@ class Desk:
                 graph="loan",
                 asked=asked,
                 audience="reviewers",
-                rule_for=lambda tool: rule or self.settings.configuration.reviews[0],
+                rule_for=lambda tool: rule or self._plain_rule(),
             )
             assert put is not None
             await wishes(connection, "card", str(put.review_id))
         return put.review_id
+
+    def _plain_rule(self) -> Rule:
+        """The first rule that looks at nothing of the question."""
+        return next(one for one in self.settings.configuration.reviews if one.when is None)
 
     async def card(self, channel: str = "C0CREDIT") -> dict[str, Any]:
         """The newest card in a channel, once it is there."""
@@ -183,16 +189,25 @@ async def desk(database_url: str, tmp_path: Path, config: Path) -> AsyncIterator
             afterwards = Afterwards()
             known = People(database, client, "T0SAYSO", afterwards)
             drawings = Drawings()
+
+            def approvers() -> Approvers:
+                return Approvers(known, present.policy.directory)
+
+            async def prepare(post: Post) -> None:
+                if post.kind == CARD:
+                    await approvers().meet(await reviews.get(database, int(post.subject)))
+
             sender = Sender(
                 database,
                 client,
                 Enclosing(Renderings(present, known)),
                 write=Records(app.states_of(database)),
                 draw=drawings,
-                members=known.members,
+                members=lambda place: approvers().places(place),
                 in_channel=known.in_channel,
                 zone=known.zone,
                 tell_operators=Wishes(present).tell_operators,
+                prepare=prepare,
                 pace=Pace(claim_seconds=5, call_seconds=1, hold_off_seconds=0.1, post_seconds=0.0),
             )
             url = f"http://{host}:{port}"
