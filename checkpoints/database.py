@@ -329,8 +329,10 @@ def translated() -> Iterator[None]:
             raise BadValue(clean(str(error))) from error
         raise DatabaseAway(str(error)) from error
     except asyncpg.InternalClientError as error:
-        # A connection that is cut in the middle of something leaves the driver's own state so.
-        raise DatabaseAway(str(error)) from error
+        # The server ended the connection, for example because a loop that stood still let its
+        # transaction rest for too long. The driver finds itself between two states then, and its
+        # words ("another operation is in progress") tell of a mistake that nobody made.
+        raise DatabaseAway("the server ended the connection") from error
     except (ConnectionError, TimeoutError) as error:
         raise DatabaseAway(type(error).__name__) from error
     except OSError as error:

@@ -1,8 +1,10 @@
 """The database door: errors in our own words, and a pool that outlives its server."""
 
 import asyncio
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from checkpoints import embedded
@@ -82,6 +84,26 @@ async def test_the_pool_recovers_when_the_server_ends_its_connections(database_u
                         await other.execute("select pg_terminate_backend($1)", mine)
                     await connection.fetchval("select 1")
         assert await database.fetchval("select 2") == 2
+
+
+async def test_a_transaction_that_the_server_ended_for_its_rest_is_told_as_that_and_no_mistake(
+    database_url: str,
+) -> None:
+    causes = set()
+    async with Database.open(database_url, size=1, idle_in_transaction_seconds=0.05) as database:
+        for turns in range(4):  # how far the driver has read of the end when the next call comes
+            with pytest.raises(DatabaseAway) as away:
+                async with database.transaction() as connection:
+                    backend = await connection.fetchval("select pg_backend_pid()")
+                    while psutil.pid_exists(backend):
+                        time.sleep(0.01)  # noqa: ASYNC251  the loop stands still
+                    for _ in range(turns):
+                        await asyncio.sleep(0)
+                    await connection.fetchval("select 1")
+            assert "operation" not in str(away.value)
+            causes.add(type(away.value.__cause__).__name__)
+            assert await database.fetchval("select 2") == 2
+    assert "InternalClientError" in causes
 
 
 async def test_nobody_works_as_superuser(database: Database) -> None:
