@@ -9,6 +9,8 @@ its own handle counts processes in a file that a kill leaves wrong for ever. The
 3. No process's exit stops it. `stop` does, and is called at the end of `make demo`, of the tests,
    and by `sayso db stop`.
 4. It listens on a socket in a directory that only its own account can enter, and on no port.
+5. New data comes to be in a directory of another name and gets its own when it is whole. A start
+   that was killed leaves its `initdb` running, which writes on beside the next start.
 
 Postgres refuses to run as root, so root starts it under the account `sayso-db`, which is made
 once; the folders above the data directory then get the right to be passed through (not read).
@@ -43,8 +45,10 @@ SUPERUSER: Final = "postgres"
 START_SECONDS: Final = 60
 LOCK_SECONDS: Final = 90
 ORPHANS_SECONDS: Final = 30
+INIT_ATTEMPTS: Final = 2
 SOCKET_PATH_LIMIT: Final = 100  # bytes; the kernel's sun_path holds 108 with the file's name
 _SOCKET: Final = ".s.PGSQL.5432"
+_UNFINISHED: Final = "postgres.new-"
 
 
 async def start(home: Path, *, fsync: bool = True) -> str:
@@ -65,7 +69,7 @@ async def start(home: Path, *, fsync: bool = True) -> str:
         if await _answers(url, data):
             return url
         try:
-            _initialise(data)
+            _initialise(data, fsync)
             _forget_stale_pid(data)
             _run_server(data, fsync)
         except (subprocess.CalledProcessError, subprocess.TimeoutExpired, OSError) as error:
@@ -139,16 +143,14 @@ def _lock(home: Path) -> Iterator[None]:
         yield
 
 
-def _initialise(data: Path) -> None:
-    data.mkdir(mode=0o700, exist_ok=True)
+def _initialise(data: Path, fsync: bool) -> None:
     if os.geteuid() == 0:
         _make_account()
-        account = pwd.getpwnam(ACCOUNT)
-        os.chown(data, account.pw_uid, account.pw_gid)
         _open_way_to(data)
         _open_binaries()
     version = data / "PG_VERSION"
     if version.exists():
+        _give_to_account(data)
         ours = _major()
         theirs = version.read_text().strip()
         if theirs != ours:
@@ -158,12 +160,29 @@ def _initialise(data: Path) -> None:
                 data / "log",
             )
         return
-    # An init that was killed half way leaves files that a second one refuses.
-    for left_over in data.iterdir():
-        shutil.rmtree(left_over) if left_over.is_dir() else left_over.unlink()
-    command = [_binary("initdb"), "-D", str(data), "-U", SUPERUSER, "--auth=trust"]
-    command += ["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
-    _as_account([*command, "--locale=C", "--no-instructions"])
+    for attempt in range(1, INIT_ATTEMPTS + 1):
+        for left_behind in data.parent.glob(f"{_UNFINISHED}*"):
+            shutil.rmtree(left_behind, ignore_errors=True)
+        fresh = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=data.parent))
+        _give_to_account(fresh)
+        command = [_binary("initdb"), "-D", str(fresh), "-U", SUPERUSER, "--auth=trust"]
+        command += ["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+        command += ["--locale=C", "--no-instructions", *([] if fsync else ["--no-sync"])]
+        try:
+            _as_account(command)
+            break
+        except subprocess.CalledProcessError:
+            if attempt == INIT_ATTEMPTS:
+                raise
+    if data.exists():  # what an init left that was killed half way
+        shutil.rmtree(data)
+    fresh.rename(data)
+
+
+def _give_to_account(folder: Path) -> None:
+    if os.geteuid() == 0:
+        account = pwd.getpwnam(ACCOUNT)
+        os.chown(folder, account.pw_uid, account.pw_gid)
 
 
 def _run_server(data: Path, fsync: bool) -> None:
@@ -229,9 +248,12 @@ def _as_account(command: Sequence[str]) -> None:
         output.seek(0)
         said = output.read().decode(errors="replace").strip()
     if result.returncode:
-        last = said.splitlines()[-1] if said else "no word"
+        lines = said.splitlines() or ["no word"]
+        # What went wrong comes first, then what was done about it.
+        reason = next((line for line in lines if "error:" in line or "FATAL:" in line), lines[-1])
+        tool = Path(command[0]).name
         raise subprocess.CalledProcessError(
-            result.returncode, command, stderr=f"{Path(command[0]).name}: {last}"
+            result.returncode, command, stderr=f"{tool}: {reason.removeprefix(f'{tool}: ')}"
         )
 
 

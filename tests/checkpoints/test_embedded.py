@@ -6,9 +6,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from checkpoints import embedded
@@ -66,6 +68,43 @@ async def test_it_starts_again_after_a_kill_and_keeps_what_was_committed(home: P
     await embedded.start(home)
     async with Database.open(url) as database:
         assert await database.fetchval("select answer from public.kept") == 42
+
+
+def _initdb_of(home: Path, *, beside: psutil.Process | None = None) -> psutil.Process:
+    """The process that makes the data of this home, once it has begun to write."""
+    while True:
+        for folder in home.glob("postgres.new-*/PG_VERSION"):
+            for process in psutil.process_iter(["cmdline", "name"]):
+                command = process.info["cmdline"] or []
+                writes_here = process.info["name"] == "initdb" and str(folder.parent) in command
+                if writes_here and process != beside:
+                    return process
+        time.sleep(0.002)
+
+
+async def test_a_start_whose_first_init_is_killed_makes_the_data_anew(home: Path) -> None:
+    command = [sys.executable, "-c", _START, str(home)]
+    started = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
+    (await asyncio.to_thread(_initdb_of, home)).kill()
+    url = (await started.communicate())[0].decode().strip()
+    async with Database.open(url) as database:
+        assert await database.fetchval("select 1") == 1
+
+
+async def test_a_start_beside_the_init_that_a_killed_one_left_running_works(home: Path) -> None:
+    command = [sys.executable, "-c", _START, str(home)]
+    killed = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
+    orphan = await asyncio.to_thread(_initdb_of, home)
+    orphan.suspend()
+    killed.kill()
+    await killed.wait()
+    started = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
+    await asyncio.to_thread(_initdb_of, home, beside=orphan)
+    orphan.resume()
+    url = (await started.communicate())[0].decode().strip()
+    async with Database.open(url) as database:
+        assert await database.fetchval("select 1") == 1
+    await asyncio.to_thread(psutil.wait_procs, [orphan])
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root starts it under another account")
