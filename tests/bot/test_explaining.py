@@ -136,9 +136,8 @@ def test_a_rule_in_shadow_is_told_by_simulate_and_where_it_stands_alone_by_check
     )
     asyncio.run(check())
     assert (
-        "warning: reviews[2]: it is in shadow, and no other rule is for model of pay: nobody may "
-        "decide there."
-    ) in capsys.readouterr().out.splitlines()
+        "reviews[2]: it is in shadow, and no other rule is for model of pay: nobody may decide there."
+    ) in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("configured")
