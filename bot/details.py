@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from slackblocks import RichTextSection
 
-from bot import limits, verdicts
+from bot import limits, remarks, verdicts
 from bot.blocks import Blocks, code, line, lines, quote
 from bot.evidence import LINE, PASSAGE, ROOMS, Room, evidence, values
 from bot.inline import SLOT_LIMIT, Inline, Link, Moment, Styled
@@ -51,6 +51,7 @@ def _details(shows: DetailsView, room: Room) -> dict[str, Any]:
     _documents(blocks, shows, room)
     values(blocks, shows, room)
     verdicts.asked(blocks, shows)
+    remarks.in_details(blocks, card, room)
     _rules(blocks, shows, room)
     verdicts.earlier(blocks, shows, room)
     _footer(blocks, shows)

@@ -13,13 +13,17 @@ from bot import history, pictures, views
 from bot.evidence import LARGE
 from bot.house import House
 from bot.rows import label
+from bot.rules import as_toml
 from bot.values import excerpt, worded
 from bot.verdicts import SAID, of_vote
+from bot.wording import phrase
 from checkpoints.database import Connection
 from checkpoints.postgres import PostgresSaver
 from graphs import audit, documents, reviews, routings, threads
 from graphs import history as taken
+from graphs.cases import Case
 from graphs.history import StepTaken
+from graphs.policy import fingerprint
 from graphs.reviews import Item, Review
 from graphs.specs import GraphSpec
 from graphs.templates import name_in_words
@@ -62,6 +66,7 @@ class Dossier:
                 values=state,
                 enclosed=characters > LARGE,
                 asked=_asked(card),
+                rules=self._rules(review, thread, state),
                 earlier=await self._earlier(connection, review),
                 graph=review.graph,
                 node=review.node,
@@ -119,6 +124,25 @@ class Dossier:
             lines.append(replace(line, note=note, changed=what))
         return tuple(lines)
 
+    def _rules(self, review: Review, thread: Thread, state: Any) -> tuple[views.RuleText, ...]:
+        """The rules that it keeps, each once, and whether the present file has others for it."""
+        case = Case.of(thread, review.node, review.question, state)
+        asks = review.asking.actions
+        found: dict[str, views.RuleText] = {}
+        for item in review.items:
+            if item.opened_under is None:
+                continue
+            hashed = fingerprint(item.opened_under)
+            differs = False
+            if item.status == "open" == review.status:  # later the conditions look at other values
+                now = case.found(self._house.policy, asks[item.item] if asks else None)
+                differs = not now.why and fingerprint(now.rule) != hashed
+            if hashed not in found:
+                found[hashed] = views.RuleText(as_toml(item.opened_under), hashed, differs)
+            elif differs:
+                found[hashed] = replace(found[hashed], differs=True)
+        return tuple(found.values())
+
     async def _documents(
         self, connection: Connection, thread: Thread
     ) -> tuple[views.DocumentLine, ...]:
@@ -133,7 +157,7 @@ class Dossier:
         for other in await reviews.list_(connection, thread_id=review.thread_id):
             if other.id >= review.id or other.status == "open":
                 continue
-            users = [vote.voter for vote in other.votes]
+            users = [one for vote in other.votes for one in (vote.voter, vote.seat) if one]
             users += [item.edited_by for item in other.items if item.edited_by]
             names = await self._house.people.names(connection, users)
             shown = other.shown(self._house.specs.get(other.graph))
@@ -160,6 +184,7 @@ def _said(item: Item, names: Mapping[str, str]) -> tuple[views.Asked, ...]:
             SAID.get(vote.verb, "answered"),
             vote.cast_at,
             vote.note or (vote.answer if isinstance(vote.answer, str) else ""),
+            _person(vote.seat, names) if vote.seat not in ("", vote.voter) else None,
         )
         for vote in item.standing_votes()
     )
@@ -205,14 +230,14 @@ def _target(spec: GraphSpec | None, choice: Any) -> str:
 def _asked(card: views.CardView) -> tuple[views.Asked, ...]:
     """Who was asked and what they said: those who voted, then those who were not heard from."""
     voted = tuple(of_vote(vote) for vote in card.votes)
-    heard = {vote.by.id for vote in card.votes}
+    heard = {one.id for vote in card.votes for one in (vote.by, vote.seat) if one is not None}
     if card.status is not views.Status.OPEN:
         return voted
     waiting: tuple[views.Person | views.UserGroup, ...] = (
         *(group for group in card.decides.groups),
         *(person for person in card.decides.people if person.id not in heard),
     )
-    return voted + tuple(views.Asked(who, "not_yet") for who in waiting)
+    return voted + tuple(views.Asked(who, "not_yet", stage=card.decides.stage) for who in waiting)
 
 
 def _happened(entry: audit.Entry, names: Mapping[str, str]) -> views.Happened:
@@ -223,10 +248,12 @@ def _happened(entry: audit.Entry, names: Mapping[str, str]) -> views.Happened:
 def _says(entry: audit.Entry) -> str:
     """What an entry says beyond its kind, in a few words."""
     detail = entry.detail
+    if detail.get("out_of_reach"):
+        return phrase("history.out_of_reach")
     for key in _TELLING.get(entry.what, ("reason", "why", "error")):
         value = detail.get(key)
         if isinstance(value, str) and value:
-            return _in_words(value)
+            return value if key == "text" else _in_words(value)
     return ""
 
 
@@ -242,4 +269,7 @@ _TELLING: Final[Mapping[str, tuple[str, ...]]] = {
     "vote.counted": ("verb",),
     "look.taken": ("at",),
     "look.refused": ("at",),
+    "review.asked_requester": ("text",),
+    "review.requester_answered": ("text", "files"),
+    "review.commented": ("text",),
 }

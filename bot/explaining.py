@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-from bot import app, logs
+from bot import app, logs, rules
 from bot.present import policy_of
 from bot.settings import load
 from bot.stories import people_in_words, shadow_in_words
@@ -91,7 +91,10 @@ async def explain(review_id: int) -> dict[str, Any]:
                 "tool": item.tool,
                 "status": item.status,
                 **_rule(item.rule),
-                "votes": [f"{vote.voter}: {vote.verb}" for vote in item.standing_votes()],
+                "stage": item.stage + 1,
+                "stages": rules.stages(item),
+                "votes": [rules.said(vote) for vote in item.standing_votes()],
+                "hash": fingerprint(item.opened_under),
                 "deadline": dues[item.item].isoformat() if item.item in dues else None,
                 "then": done.verb if item.item in dues else None,
                 "present_rule": now["number"],
@@ -136,14 +139,32 @@ def _found(policy: Policy, case: Case, action: Action | None, at: datetime) -> d
 
 
 def _rule(rule: Rule | None) -> dict[str, Any]:
-    if rule is None or rule.approvers.is_empty():
-        return {"who": [], "quorum": None, "channel": rule.channel if rule else None, "because": ""}
+    if rule is None or rule.names_nobody():
+        return {
+            "who": [],
+            "then_ask": [],
+            "quorum": None,
+            "channel": rule.channel if rule else None,
+            "because": "",
+        }
     return {
-        "who": [*rule.approvers.users, *rule.approvers.groups],
-        "quorum": rule.quorum,
+        "who": _who(rule.stage(0)),
+        "quorum": rule.stage(0).quorum,
+        "then_ask": [
+            people_in_words(rule.stage(later).model_dump(mode="json"))
+            for later in range(1, rule.length)
+        ],
         "channel": rule.channel,
         "because": rule.because,
     }
+
+
+def _who(rule: Rule) -> list[str]:
+    """Whom a stage asks, by what the file calls them."""
+    asked = rule.approvers
+    roles = [f"role {role}" for role in asked.roles]
+    manager = ["the requester's manager"] if asked.manager else []
+    return [*asked.users, *asked.groups, *asked.emails, *roles, *manager]
 
 
 def _looked_at(one: LookedAt) -> str:

@@ -17,18 +17,20 @@ from typing import Any, Final
 
 from bot import app, logs, people, terminal
 from bot.afterwards import Afterwards
+from bot.approvers import Approvers
 from bot.client import Client
 from bot.errors import SlackFailed
 from bot.people import People
 from bot.present import Present
+from bot.rows import out_of_reach
+from bot.rules import as_toml, stages
 from bot.settings import Settings, load
 from bot.wishes import Wishes
 from checkpoints.database import Database
 from graphs import audit, interventions, reviews, threads, votes
-from graphs.policy import may_operate, may_withdraw
+from graphs.policy import fingerprint, may_operate, may_withdraw
 from graphs.reviews import Item, Review
 from graphs.threads import Status, Thread
-from graphs.votes import Voter
 
 STATUSES: Final = tuple(status.value for status in Status)
 
@@ -239,9 +241,9 @@ async def decide(
     async with opened() as office:
         database = office.database
         review = await reviews.get(database, review_id)
-        groups = sorted({group for rule in review.rules for group in rule.approvers.groups})
-        person = await office.people.person(user, groups)
-        voter = Voter(person, via="cli", os_user=app.os_user())
+        present = Present(office.settings)
+        approvers = Approvers(office.people, present.policy.directory)
+        voter = await approvers.voter(user, review, via="cli", os_user=app.os_user())
         async with database.transaction() as connection:
             if item is None and review.asking.actions:
                 results = await votes.vote_whole(
@@ -296,6 +298,7 @@ def _review(review: Review) -> dict[str, Any]:
             {
                 "voter": vote.voter,
                 "name": vote.voter_name,
+                "for": vote.seat or vote.voter,
                 "verb": vote.verb,
                 "answer": vote.answer,
                 "note": vote.note,
@@ -320,6 +323,13 @@ def _item(item: Item) -> dict[str, Any]:
         "edited_by": item.edited_by,
         "edited_at": item.edited_at.isoformat() if item.edited_at else None,
         "rule": item.rule.model_dump(mode="json") if item.rule else None,
+        "opened_under": {
+            "hash": fingerprint(item.opened_under),
+            "text": as_toml(item.opened_under) if item.opened_under else "",
+        },
+        "stage": item.stage + 1,
+        "stages": stages(item),
+        "out_of_reach": out_of_reach(item),
         "status": item.status,
         "verb": item.verb,
         "outcome": item.outcome,

@@ -11,12 +11,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from bot.values import one_line
 from graphs.plain import plain
 from graphs.rewinding import Past, Rewound
 
 WIDTH: Final = 1_000
 MAX_LINES: Final = 12  # of one step's state
 MAX_CHARACTERS: Final = 120  # of one value
+MOVES: Final = 20  # so many are shown before somebody is asked
 _KINDS: Final = {"start": "start", "change": "changed by hand", "rewind": "rewound"}
 
 
@@ -161,7 +163,12 @@ def print_review(review: Mapping[str, Any]) -> None:
     lines += [("question", line) for line in _lines(review["question"])]
     for vote in review["votes"]:
         note = f", {vote['note']}" if vote["note"] else ""
-        lines.append((f"vote of {vote['voter']}", f"{vote['verb']}, {vote['at'][:16]}{note}"))
+        seat = f", for {vote['for']}" if vote["for"] != vote["voter"] else ""
+        told = f"{vote['verb']}{seat}, {vote['at'][:16]}{note}"
+        lines.append((f"vote of {vote['voter']}", told))
+    for item in review["items"]:
+        lines += [("stage", _stage(stage)) for stage in item["stages"]]
+        lines.append(("rule", item["opened_under"]["hash"][:12]))
     _print_pairs(lines)
 
 
@@ -184,7 +191,9 @@ def print_explained(found: Mapping[str, Any]) -> None:
     )
     for one in found["items"]:
         lines = [("action", one["tool"] or ""), ("stands", one["status"]), *_rule(one)]
-        lines += [("said", vote) for vote in one["votes"]]
+        lines += [("stage", _stage(stage)) for stage in one["stages"]]
+        lines += [("said", vote) for vote in one["votes"] if not one["stages"]]
+        lines.append(("rule", one["hash"][:12]))
         lines.append(("then", one["then"] or ""))
         lines += [("shadow", line) for line in one["shadows"]]
         if one["present_differs"]:
@@ -193,15 +202,60 @@ def print_explained(found: Mapping[str, Any]) -> None:
         _print_pairs(lines)
 
 
+def confirmed_moving(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Show what would be moved to other rules, and ask; where nobody sits there: no."""
+    _print_moves(rows[:MOVES], err=True)
+    if len(rows) > MOVES:
+        typer.echo(f"and {len(rows) - MOVES:,} more; --dry-run shows all", err=True)
+    if not sys.stdin.isatty():
+        typer.echo("Nobody can be asked here; --yes moves them.", err=True)
+        return False
+    return typer.confirm("Move them? Votes on them do not count any more.", err=True)
+
+
+def print_moved(rows: Sequence[Mapping[str, Any]], only_looked: bool) -> None:
+    """What was moved to other rules, or would be, and what stays as it is because of its rule."""
+    moves = [row for row in rows if not row["why"]]
+    if moves:
+        _print_moves(moves)
+    for row in rows:
+        if row["why"]:
+            typer.echo(one_line(f"review {row['review']} stays as it is: {row['why']}"))
+    count = len({row["review"] for row in moves})
+    what = "1 review" if count == 1 else f"{count:,} reviews"
+    typer.echo(f"{what} would be moved." if only_looked else f"{what} moved.")
+
+
+def _print_moves(rows: Sequence[Mapping[str, Any]], *, err: bool = False) -> None:
+    table = Table(box=None, pad_edge=False)
+    for name in ("review", "action", "from", "to", "could decide", "can now", "votes"):
+        _column(table, name)
+    for row in rows:
+        before, after = row["before"][:12] or "none", row["after"][:12] or "none"
+        lapsed = ", ".join(row["lapsed"])
+        table.add_row(
+            *_cells(row["review"], row["action"] or "", before, after, row["could"], row["can"],
+                    lapsed)
+        )  # fmt: skip
+    _print(table, err=err)
+
+
 def _rule(one: Mapping[str, Any]) -> list[tuple[str, Any]]:
     count = "" if one["quorum"] in (None, 1) else f"{one['quorum']} of "
     who = f"{count}{', '.join(one['who'])}" if one["who"] else "nobody may decide"
     return [
         ("decides", who),
+        *[("then asks", later) for later in one.get("then_ask", ())],
         ("because", one["because"]),
         ("channel", one["channel"] or ""),
         ("deadline", one["deadline"] or ""),
     ]
+
+
+def _stage(stage: Mapping[str, Any]) -> str:
+    """A stage on one line: "1, U0ERIN: passed, U0ERIN: approve"."""
+    told = ", ".join([stage["stands"], *stage["votes"]])
+    return f"{stage['stage']}, {stage['who']}: {told}"
 
 
 def _lines(value: Any, place: str = "") -> list[str]:
@@ -267,7 +321,7 @@ def _cells(*values: Any) -> list[str]:
     ]
 
 
-def _print(what: Any) -> None:
+def _print(what: Any, *, err: bool = False) -> None:
     # What is no terminal has no width: a script gets every line whole.
-    width = None if sys.stdout.isatty() else WIDTH
-    Console(soft_wrap=False, width=width).print(what)
+    width = None if (sys.stderr if err else sys.stdout).isatty() else WIDTH
+    Console(soft_wrap=False, width=width, stderr=err).print(what)

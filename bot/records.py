@@ -11,11 +11,14 @@ from bot.blocks import Payload
 from bot.evidence import LARGE
 from bot.inline import mrkdwn
 from bot.posts import Post
+from bot.rules import as_toml
 from bot.uploads import Upload
 from bot.values import pretty
 from bot.wording import phrase, say
 from checkpoints.database import Connection
-from graphs import audit, documents, reviews, routings, steps, threads
+from graphs import audit, documents, exchanges, reviews, routings, steps, threads
+from graphs.exchanges import Exchange
+from graphs.policy import fingerprint
 from graphs.reviews import Item, Review
 from graphs.threads import Thread
 
@@ -129,12 +132,36 @@ class Records:
                 for one in await routings.of_thread(connection, thread.id)
             ],
             "reviews": [_review(review) for review in asked],
+            "talk": [
+                _talk(one)
+                for review in asked
+                for one in await exchanges.of_review(connection, review.id)
+            ],
             "values": await self._state(thread.id),
             "history": [
                 {"at": one.at, "what": one.what, "by": one.actor, "detail": one.detail}
                 for one in await audit.of_thread(connection, thread.id)
             ],
         }
+
+
+def _talk(one: Exchange) -> dict[str, Any]:
+    told = {
+        "review": one.review_id,
+        "kind": one.kind,
+        "by": one.author,
+        "name": one.author_name,
+        "at": one.said_at,
+        "text": one.said,
+    }
+    if one.kind == "comment":
+        return told
+    return told | {
+        "answer": one.answer,
+        "files": list(one.files),
+        "answered by": one.answered_by,
+        "answered at": one.answered_at,
+    }
 
 
 def _review(review: Review) -> dict[str, Any]:
@@ -152,6 +179,10 @@ def _review(review: Review) -> dict[str, Any]:
 def _item(item: Item) -> dict[str, Any]:
     told = {
         "status": item.status,
+        "rule": as_toml(item.opened_under) if item.opened_under is not None else None,
+        "rule hash": fingerprint(item.opened_under),
+        "stage": item.stage + 1,
+        "stages": item.whole.length if item.whole is not None else 1,
         "outcome": item.outcome,
         "decided by": item.decided_by,
         "decided at": item.decided_at,
@@ -160,6 +191,7 @@ def _item(item: Item) -> dict[str, Any]:
             {
                 "by": vote.voter,
                 "name": vote.voter_name,
+                "for": vote.seat or vote.voter,
                 "verb": vote.verb,
                 "note": vote.note,
                 "at": vote.cast_at,

@@ -43,7 +43,11 @@ def told(
 
 def _line(entry: Entry, titles: Mapping[int, str]) -> str:
     words = _WORDS.get(entry.what)
-    said = words(entry.detail) if words is not None else f"{entry.what.replace('.', ' ')}"
+    said = (
+        words({**entry.detail, "actor": entry.actor})
+        if words is not None
+        else f"{entry.what.replace('.', ' ')}"
+    )
     title = titles.get(entry.review_id) if entry.review_id is not None else None
     of = f" [{title}]" if title else ""
     who = "" if entry.actor == SYSTEM else f"{one_line(_name(entry))}: "
@@ -70,14 +74,21 @@ def _noted(words: str, note: JSON) -> str:
 
 def _counted(detail: Mapping[str, Any]) -> str:
     words = f"said {detail.get('verb')}"
-    if (detail.get("need") or 1) > 1:
+    if detail.get("seat") not in (None, "", detail.get("actor")):
+        words += f" for {_said(detail['seat'])}"
+    stages = detail.get("stages") or 1
+    if (detail.get("need") or 1) > 1 or stages > 1:
         words += f", {detail.get('have')} of {detail.get('need')}"
+    if stages > 1:
+        words += f" in stage {detail.get('stage')} of {stages}"
+        words += ", which opens the next" if detail.get("passed") else ""
     return _noted(f"{words}, on what has the hash {_short(detail.get('question_hash'))}",
                   detail.get("note"))  # fmt: skip
 
 
 def _decided(detail: Mapping[str, Any]) -> str:
-    return f"that decided it: {detail.get('outcome')}, {_said(detail.get('answer'))}"
+    why = ", because not enough people are left to approve it" if detail.get("out_of_reach") else ""
+    return f"that decided it: {detail.get('outcome')}{why}, {_said(detail.get('answer'))}"
 
 
 def _refused(detail: Mapping[str, Any]) -> str:
@@ -91,7 +102,9 @@ def _opened(detail: Mapping[str, Any]) -> str:
     asked = f"asks {who}" if who else "asks, and no rule says whom"
     if detail.get("audience") == "requester":
         asked = "asks the requester"
-    return f"{detail.get('node')} {asked}; hash {_short(detail.get('hash'))}"
+    hashes = dict.fromkeys(_short(one) for one in detail.get("rule_hashes") or () if one)
+    under = f"; under the rule {', '.join(hashes)}" if hashes else ""
+    return f"{detail.get('node')} {asked}; hash {_short(detail.get('hash'))}{under}"
 
 
 def people_in_words(rule: Mapping[str, Any]) -> str:
@@ -128,10 +141,33 @@ def shadow_in_words(detail: Mapping[str, Any]) -> str:
     )
 
 
+def _moved(detail: Mapping[str, Any]) -> str:
+    before, after = (_side(detail.get(name)) for name in ("before", "after"))
+    lapsed = ", ".join(str(one) for one in detail.get("lapsed") or ())
+    words = f"applied the present rules: it asked {before} and asks {after}"
+    return f"{words}; what {lapsed} said does not count any more" if lapsed else words
+
+
+def _side(side: JSON) -> str:
+    rule = side.get("rule") if isinstance(side, Mapping) else None
+    told = _said(people_in_words(rule)) if isinstance(rule, Mapping) else "nobody"
+    hashed = side.get("hash") if isinstance(side, Mapping) else ""
+    return f"{told} (rule {_short(hashed)})" if hashed else told
+
+
 def _edited(detail: Mapping[str, Any]) -> str:
     return (
         f"changed {detail.get('tool')} from {_said(detail.get('before'))} to "
         f"{_said(detail.get('after'))}"
+    )
+
+
+def _answered(detail: Mapping[str, Any]) -> str:
+    named = ", ".join(str(one) for one in detail.get("files") or ())
+    files = f", with {_said(named)}" if named else ""
+    return (
+        f"answered “{_said(detail.get('text') or '')}”{files} "
+        f"to “{_said(detail.get('question') or '')}”"
     )
 
 
@@ -186,9 +222,25 @@ _WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "review.escalated": lambda detail: f"may be decided by {_said(detail.get('to') or '')} too",
     "rule.failed": _because("nobody may decide, its rule could not be told"),
     "rule.shadowed": shadow_in_words,
+    "review.moved": _moved,
+    "apply.refused": _because("wanted to apply the present rules and was refused"),
     "thread.stopped": _because("stopped it"),
     "thread.asked_again": lambda _: "had the question asked again",
     "thread.rewound": lambda detail: f"took it back to step {detail.get('step')}",
+    "review.asked_requester": lambda detail: f"asked “{_said(detail.get('text') or '')}”",
+    "review.requester_answered": _answered,
+    "review.commented": lambda detail: f"commented “{_said(detail.get('text') or '')}”",
+    "review.taken": lambda detail: (
+        f"took it from {_said(detail['from'])} to look at it"
+        if detail.get("from")
+        else "said that they look at it"
+    ),
+    "review.given_back": lambda _: "gave it back",
+    "question.refused": _because("wanted to ask a question and was refused"),
+    "answer.refused": _because("wanted to answer a question and was refused"),
+    "comment.refused": _because("wanted to comment and was refused"),
+    "take.refused": _because("wanted to take it on and was refused"),
+    "give_back.refused": _because("wanted to give it back and was refused"),
     "vote.counted": _counted,
     "vote.refused": _refused,
     "look.taken": lambda _: "looked at it",
