@@ -34,7 +34,8 @@ async def check() -> int:
     mistakes += [str(problem) for problem in registry.problems.values()]
     mistakes += await _database(settings)
     deployed = await _deployed(settings, registry)
-    warnings = [*settings.warnings, *_unreviewed(settings, registry)]
+    unreviewed = settings.reading.placed(_unreviewed(settings, registry))
+    warnings = [*settings.warnings, *unreviewed]
     warnings += [warning async for warning in _slack(settings)]
     for mistake in mistakes:
         typer.echo(f"mistake: {mistake}")

@@ -100,7 +100,7 @@ class _Walk:
                 yield from ((path, line) for path in self._above(parts))
                 table = self._table(parts, several=several)
                 yield table, line
-        except _Lost:
+        except (_Lost, tomllib.TOMLDecodeError):
             return
 
     def _pair(self, table: KeyPath) -> Iterator[tuple[KeyPath, int]]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bot.configuration import Configuration
 from bot.roster import directory
-from bot.settings import Configuration, Settings
+from bot.settings import Settings
 from graphs.policy import Policy
 from graphs.specs import GraphSpec, Operators
 

@@ -20,7 +20,7 @@ from graphs.directory import Directory
 from graphs.specs import GraphSpec, Operators, People, address
 
 if TYPE_CHECKING:
-    from bot.settings import Configuration
+    from bot.configuration import Configuration
 
 MAX_LINES: Final = 20  # of what is wrong with a file
 _USER: Final = re.compile(r"[UW][A-Z0-9]{2,}")
@@ -52,14 +52,14 @@ def read_managers(raw: Mapping[str, Any], path: Path, mistakes: list[str]) -> No
         try:
             people[identity(person)] = _manager(person, manager)
         except ValueError as error:
-            mistakes.append(f"{path}: managers.people.{clean(person)}: {error}.")
+            mistakes.append(f"managers.people.{clean(person)}: {error}.")
     if isinstance(written.get("file"), str):
         file = path.parent / Path(written["file"]).expanduser()
         found = list(_rows(file, people))
         wrong = [line for line in found if isinstance(line, str)]
-        mistakes += [f"{path}: managers.file: {line}" for line in wrong[:MAX_LINES]]
+        mistakes += [f"managers.file: {line}" for line in wrong[:MAX_LINES]]
         if len(wrong) > MAX_LINES:
-            mistakes.append(f"{path}: managers.file: and {len(wrong) - MAX_LINES:,} more lines.")
+            mistakes.append(f"managers.file: and {len(wrong) - MAX_LINES:,} more lines.")
     if isinstance(own, dict):
         written["people"] = people
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import difflib
 import os
-import re
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import parse_qs, urlsplit
@@ -21,8 +19,6 @@ from urllib.parse import parse_qs, urlsplit
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     SecretStr,
     ValidationError,
@@ -31,12 +27,10 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from bot import project, reach, roster
+from bot import configuration, project
+from bot.configuration import NOTHING_READ, Configuration, Reading, sentence
 from bot.errors import NotConfigured, SettingsWrong
 from bot.project import NO_PROJECT, Project
-from bot.roster import Managers
-from checkpoints.text import clean
-from graphs.specs import GraphSpec, Operators, People, Rule
 
 PREFIX: Final = "SAYSO_"
 SECRETS: Final = ("database_url", "slack_bot_token", "slack_signing_secret", "slack_app_token")
@@ -149,32 +143,32 @@ def _is_address(url: str) -> bool:
     )
 
 
-class Configuration(BaseModel):
-    """What `sayso.toml` says."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    operators: Operators = Operators()
-    roles: dict[str, People] = {}
-    managers: Managers = Managers()
-    graphs: dict[str, GraphSpec] = {}
-    reviews: tuple[Rule, ...] = ()
-
-
 @dataclass(frozen=True)
 class Settings:
-    """Everything that was set, checked; `warnings` are for whoever runs `sayso check`."""
+    """Everything that was set, checked."""
 
     environment: Environment
     configuration: Configuration
     directory: Path  # of sayso.toml: relative paths in it start here
-    warnings: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()  # variables that are no settings
     project: Project = NO_PROJECT  # what a langgraph.json beside it gives
+    reading: Reading = NOTHING_READ  # of sayso.toml
+    chosen: bool = False  # whether somebody named the file
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is doubtful, for whoever runs `sayso check`."""
+        return (*self.unknown, *self.project.warnings, *self.reading.warnings)
 
     @property
     def home(self) -> Path:
         """The directory of all local state."""
         return self.environment.home.expanduser().resolve()
+
+    @property
+    def file(self) -> Path:
+        """The configuration file."""
+        return self.environment.config.expanduser()
 
     @property
     def has_slack(self) -> bool:
@@ -221,21 +215,42 @@ def examined(environ: Mapping[str, str] | None = None) -> tuple[Settings, list[s
     """What could be read, and every mistake: what is wrong is left out, the rest is there."""
     given = dict(os.environ if environ is None else environ)
     mistakes: list[str] = []
-    warnings = list(_unknown_variables(given))
     values = dict(_variables(given, mistakes))
     environment = Environment.model_construct()
     try:
         environment = Environment.model_validate(values)
     except ValidationError as error:
         mistakes += [_environment_mistake(problem) for problem in error.errors()]
-    path = Path(values.get("config", environment.config)).expanduser()
-    found = project.read(path.parent)
-    warnings += found.warnings
-    configuration = _configuration(path, found, mistakes, warnings, chosen="config" in values)
-    if environment.model:
-        configuration = _with_model(configuration, environment.model)
-    directory = path.resolve().parent
-    return Settings(environment, configuration, directory, tuple(warnings), found), mistakes
+        if "config" in values:
+            environment = environment.model_copy(update={"config": Path(values["config"])})
+    file = environment.config.expanduser()
+    settings = Settings(
+        environment,
+        Configuration(),
+        file.resolve().parent,
+        tuple(_unknown_variables(given)),
+        chosen="config" in values,
+    )
+    settings, wrong = reread(settings)
+    return settings, mistakes + wrong
+
+
+def reread(settings: Settings) -> tuple[Settings, list[str]]:
+    """The same settings with the configuration as its files are now, and what is wrong there."""
+    found = project.read(settings.file.parent)
+    # A file that was there and is gone is a mistake: nothing would be left of what it said.
+    chosen = settings.chosen or bool(settings.reading.texts)
+    reading = configuration.read(settings.file, found, chosen=chosen)
+    read = reading.configuration
+    if settings.environment.model:
+        read = _with_model(read, settings.environment.model)
+    again = replace(
+        settings,
+        configuration=read,
+        project=found,
+        reading=reading,
+    )
+    return again, list(reading.mistakes)
 
 
 def take_up(found: Project) -> None:
@@ -293,213 +308,7 @@ def _unknown_variables(given: Mapping[str, str]) -> Iterator[str]:
 
 
 def _environment_mistake(problem: Any) -> str:
-    message = _sentence(problem)
+    message = sentence(problem)
     if not problem["loc"]:
         return message
     return f"{PREFIX}{str(problem['loc'][0]).upper()}: {message}"
-
-
-def _configuration(
-    path: Path, found: Project, mistakes: list[str], warnings: list[str], *, chosen: bool
-) -> Configuration:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        if chosen:
-            mistakes.append(f"SAYSO_CONFIG: {path} does not exist. Name the file that does.")
-        else:
-            so = "nobody may decide" if found.graphs else "no graph is configured"
-            warnings.append(f"{path} does not exist, so {so}.")
-        if chosen or not found.graphs:
-            return Configuration()
-        text = ""
-    except (OSError, UnicodeDecodeError) as error:
-        mistakes.append(f"{path} cannot be read ({getattr(error, 'strerror', None) or error}).")
-        return Configuration()
-    try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        mistakes.append(f"{path}: this is not TOML: {error}.")
-        return Configuration()
-    found.add_graphs(raw)
-    _read_secrets(raw, path, mistakes)
-    roster.read_managers(raw, path, mistakes)
-    try:
-        configuration = Configuration.model_validate(raw)
-    except ValidationError as error:
-        mistakes += [
-            f"{path}: {_key(problem['loc'])}: {_sentence(problem)}" for problem in error.errors()
-        ]
-        configuration = _readable(raw)
-    mistakes += [f"{path}: {mistake}" for mistake in _of_no_graph(configuration, raw)]
-    mistakes += [f"{path}: {mistake}" for mistake in _wrong_ids(configuration)]
-    mistakes += [f"{path}: {mistake}" for mistake in roster.mistakes_in(configuration)]
-    unreached = reach.out_of_reach(configuration.reviews, configuration.roles)
-    mistakes += [f"{path}: {mistake}" for mistake in unreached]
-    warnings += [f"{path}: {warning}" for warning in _doubtful(configuration)]
-    return roster.named(configuration)
-
-
-def _readable(raw: Mapping[str, Any]) -> Configuration:
-    """Those graphs, rules and operators that can be read by themselves."""
-
-    def kept(part: dict[str, Any]) -> bool:
-        try:
-            Configuration.model_validate(part)
-        except ValidationError:
-            return False
-        return True
-
-    graphs, rules = raw.get("graphs"), raw.get("reviews")
-    graphs = graphs if isinstance(graphs, dict) else {}
-    rules = rules if isinstance(rules, list) else []
-    whole: dict[str, Any] = {
-        "graphs": {name: one for name, one in graphs.items() if kept({"graphs": {name: one}})},
-        # One that cannot be read keeps its place, so that the others keep their numbers.
-        "reviews": [one if kept({"reviews": [one]}) else _UNREADABLE for one in rules],
-    }
-    roles = raw.get("roles")
-    roles = roles if isinstance(roles, dict) else {}
-    whole["roles"] = {
-        name: one if kept({"roles": {name: one}}) else _UNREADABLE["approvers"]
-        for name, one in roles.items()
-    }
-    for part in ("operators", "managers"):
-        if kept({part: raw.get(part, {})}):
-            whole[part] = raw.get(part, {})
-    return Configuration.model_validate(whole)
-
-
-_UNREADABLE: Final = {"approvers": {"users": ["U000"]}}
-
-
-def _of_no_graph(configuration: Configuration, raw: Mapping[str, Any]) -> Iterator[str]:
-    """Rules that can never match: what they were meant for, nobody may decide."""
-    written = raw.get("graphs")
-    known = written if isinstance(written, dict) else {}
-    for number, rule in enumerate(configuration.reviews, 1):
-        if rule.graph is not None and rule.graph not in known:
-            names = f"Configured are: {', '.join(known)}." if known else "None is configured."
-            yield f"reviews[{number}].graph: there is no graph called {clean(rule.graph)}. {names}"
-
-
-def _read_secrets(raw: dict[str, Any], path: Path, mistakes: list[str]) -> None:
-    """Read ``{ file = "…" }`` in a graph's config; the text stands nested as ``{"value": …}``.
-
-    A scalar of the configuration appears in a checkpoint's metadata, a nested value does not.
-    """
-    graphs = raw.get("graphs")
-    for name, graph in graphs.items() if isinstance(graphs, dict) else ():
-        config = graph.get("config") if isinstance(graph, dict) else None
-        if not isinstance(config, dict):
-            continue
-        for key, value in config.items():
-            if not (isinstance(value, dict) and set(value) == {"file"}):
-                continue
-            file = path.parent / Path(str(value["file"])).expanduser()
-            try:
-                config[key] = {"value": file.read_text(encoding="utf-8").strip()}
-            except (OSError, UnicodeDecodeError) as error:
-                reason = getattr(error, "strerror", None) or "it is not text"
-                where = f"graphs.{name}.config.{key}"
-                mistakes.append(f"{path}: {where}: {file} cannot be read ({reason}).")
-
-
-def _wrong_ids(configuration: Configuration) -> Iterator[str]:
-    """Names where Slack's ids have to stand: a name can be given to another channel tomorrow."""
-
-    def wrong(where: str, ids: Iterable[str], first: str, what: str) -> Iterator[str]:
-        for value in ids:
-            if not re.fullmatch(rf"[{first}][A-Z0-9]{{2,}}", value):
-                yield (
-                    f"{where}: {clean(value)!r} is no {what} id; write the one that Slack shows "
-                    f"under About, it begins with {first[0]}."
-                )
-
-    def channels(where: str, ids: Iterable[str | None]) -> Iterator[str]:
-        yield from wrong(where, filter(None, ids), "CGD", "channel")
-
-    for where, who in roster.lists(configuration):
-        yield from wrong(f"{where}.users", who.users, "UW", "member")
-        yield from wrong(f"{where}.groups", who.groups, "S", "user group")
-    yield from channels("operators.channel", [configuration.operators.channel])
-    for name, graph in configuration.graphs.items():
-        yield from channels(f"graphs.{name}.channels", graph.channels)
-        if graph.command is not None and not re.fullmatch(r"/[a-z0-9_-]{1,31}", graph.command):
-            yield f"graphs.{name}.command: write it like /{name}, small letters, no spaces."
-    for number, rule in enumerate(configuration.reviews, 1):
-        yield from channels(f"reviews[{number}].channel", [rule.channel])
-    yield from _shared(configuration)
-
-
-def _shared(configuration: Configuration) -> Iterator[str]:
-    taken: dict[str, str] = {}
-    for name, graph in configuration.graphs.items():
-        for way in (*graph.channels, *([graph.command] if graph.command else [])):
-            if way in taken:
-                yield f"graphs.{name}: {way} starts graph {taken[way]} already; give it one graph."
-            taken[way] = name
-    direct = [name for name, graph in configuration.graphs.items() if graph.direct]
-    for name in direct[1:]:
-        yield f"graphs.{name}.direct: graph {direct[0]} takes direct messages already."
-
-
-def _doubtful(configuration: Configuration) -> Iterator[str]:
-    for number, rule in enumerate(configuration.reviews, 1):
-        if rule.names_nobody():
-            yield f"reviews[{number}]: it names no approvers, so nobody may decide."
-    operators = configuration.operators
-    if operators.is_empty() and operators.channel is None:
-        yield "operators: nobody is told when something needs a hand; name users or a channel."
-
-
-def _key(location: tuple[int | str, ...]) -> str:
-    """The place as it is written in TOML: ``graphs.loan.channels[0]``."""
-    written = ""
-    for part in location:
-        if isinstance(part, int):
-            written += f"[{part + 1}]"
-        else:
-            written += f".{part}" if written else str(part)
-    return written or "the file"
-
-
-def _sentence(problem: Any) -> str:
-    """What is wrong and what to do, from pydantic's words; never the value, it may be secret."""
-    kind, context = str(problem["type"]), problem.get("ctx") or {}
-    if kind == "extra_forbidden":
-        return "this key is not known; take it out, or mend its spelling."
-    if kind == "missing":
-        return "this key is missing; add it."
-    if kind == "literal_error":
-        return f"write {context.get('expected', 'one of the allowed words')}."
-    if kind in _WRITE:
-        return _WRITE[kind]
-    if kind.startswith(("greater_than", "less_than")):
-        bound = next(iter(context.values()), "")
-        way = "at least" if kind.startswith("greater") else "at most"
-        return f"write a number of {way} {bound}."
-    message = clean(str(problem["msg"])).removeprefix("Value error, ")
-    return message if message.endswith(".") else f"{message}."
-
-
-_LIST: Final = 'write a list, such as ["C0LOANS"].'
-_TABLE: Final = "write a table, with a key and a value in each line."
-_NUMBER: Final = "write a number."
-_WHOLE: Final = "write a whole number."
-_TRUTH: Final = "write true or false."
-_WRITE: Final = {
-    "tuple_type": _LIST,
-    "list_type": _LIST,
-    "string_type": 'write text, in "quotes".',
-    "dict_type": _TABLE,
-    "model_type": _TABLE,
-    "model_attributes_type": _TABLE,
-    "int_type": _WHOLE,
-    "int_parsing": _WHOLE,
-    "int_from_float": _WHOLE,
-    "float_type": _NUMBER,
-    "float_parsing": _NUMBER,
-    "bool_type": _TRUTH,
-    "bool_parsing": _TRUTH,
-}

@@ -66,9 +66,10 @@ def test_all_mistakes_are_told_together(tmp_path: Path) -> None:
         "SAYSO_DATABASE_URL: write an address that begins with postgresql://",
         "SAYSO_SLACK_API_URL",
         "SAYSO_SLACK_BOT_TOKEN: write the bot token; it begins with xoxb-",
-        "graphs.loan.chanels: this key is not known",
-        "graphs.loan.path",
-        "reviews[1].quorum",
+        f"{tmp_path}/sayso.toml:6: graphs.loan.chanels: this key is not known",
+        "sayso.toml:5: graphs.loan.path",
+        "sayso.toml:9: reviews[1].quorum",
+        "sayso.toml:3: operators.channel",
     ):
         assert told in text
     assert "secret-value" not in text

@@ -10,7 +10,7 @@ from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from bot.settings import Configuration
+from bot.configuration import Configuration
 from graphs.questions import shown
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
