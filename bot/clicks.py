@@ -26,7 +26,7 @@ import structlog
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from bot import arrivals, deliveries, limits, modals, notices, views, windows
+from bot import arrivals, deliveries, limits, modals, notices, talking, views, windows
 from bot.actions import APPROVE_ALL, REVIEW, SHOW_LIST
 from bot.ballots import Ballot, Ballots, target
 from bot.blocks import Payload
@@ -35,7 +35,8 @@ from bot.house import House
 from bot.intervening import ASK_AGAIN, TRY_AGAIN, WITHDRAW, Intervening
 from bot.looking import DETAILS, LOOKS, Looking
 from bot.rows import words
-from bot.submissions import ERROR, one_input, written
+from bot.submissions import ERROR, WRITE_SOMETHING, one_input, written
+from bot.talking import PRESSES, WINDOWS, Remark, Talking
 from bot.whispers import place_of, whisper
 from checkpoints.errors import SaysoError
 from graphs import audit, reviews, votes
@@ -68,6 +69,7 @@ class Clicks:
         self._looking = Looking(house)
         self._intervening = Intervening(house)
         self._ballots = Ballots(house)
+        self._talking = Talking(house)
 
     def register(self, app: AsyncApp) -> None:
         """Tell Bolt who takes what."""
@@ -89,7 +91,7 @@ class Clicks:
             if review is None:
                 await self._not_known(body, verb, views.Refused.UNKNOWN)
                 await ack()
-            elif arrivals.is_foreign(self._house.workspace, body):
+            elif self._keeps_out(body, verb, review):
                 self._tell(body, await self._foreign(body, verb, ref, review))
                 await ack()
             elif verb.partition(":")[0] in LOOKS:
@@ -98,6 +100,8 @@ class Clicks:
             elif verb.partition(":")[0] in {REVIEW, SHOW_LIST}:
                 await ack()
                 self._open(body, ref, lambda person: self._review(verb, review, person))
+            elif self._is_talk(review, verb):
+                await self._talk(body, action, verb, ref, review, ack)
             elif verb in {TRY_AGAIN, ASK_AGAIN, WITHDRAW}:
                 await self._intervening.take(body, action, verb, ref, review)
                 await ack()
@@ -119,7 +123,7 @@ class Clicks:
         key = deliveries.action_key(body, action)
         within = (body.get("view") or {}).get("type") == "modal"
         if verb == APPROVE_ALL and review.asking.actions:
-            ballot = Ballot(key, _user(body), ref, "approve")
+            ballot = self._ballot(body, key, ref, "approve")
             said = await self._ballots.approve_all(review, ballot)
             await ack()
             if said is not None:
@@ -134,16 +138,56 @@ class Clicks:
             await ack()
         elif choice.needs is not None:
             await ack()
-            ballot = Ballot(key, _user(body), ref, named, item)
+            ballot = self._ballot(body, key, ref, named, item)
             self._open(body, ref, lambda person: self._ballots.window(review, ballot, person))
         else:
-            ballot = Ballot(key, _user(body), ref, named, item, choice.answer())
+            ballot = self._ballot(body, key, ref, named, item, choice.answer())
             cast = await self._ballots.cast(review, ballot)
             await ack()
             if within:
                 self._show_anew(body, ref, cast.refusal)
             elif cast.refusal is not None:
                 self._tell(body, cast.refusal)
+
+    def _is_talk(self, review: Review, verb: str) -> bool:
+        """Whether it is one of the verbs beside deciding; a choice of the question's own is not."""
+        named = verb.partition(":")[0]
+        return named in WINDOWS | PRESSES and self._choice(review, named, None) is None
+
+    async def _talk(
+        self,
+        body: dict[str, Any],
+        action: dict[str, Any],
+        verb: str,
+        ref: views.Ref,
+        review: Review,
+        ack: AsyncAck,
+    ) -> None:
+        """Open the window to write in; take a review on, or give it back."""
+        if verb not in PRESSES:
+            await ack()
+            self._open(body, ref, lambda person: self._talking.window(verb, review, person.id))
+            return
+        key = deliveries.action_key(body, action)
+        told = await self._talking.press(verb, review, _user(body), key)
+        await ack()
+        if told is not None:
+            self._say(body, told if isinstance(told, Payload) else notices.refused(told))
+        elif (body.get("view") or {}).get("type") == "modal":
+            self._show_anew(body, ref, None)
+
+    def _ballot(
+        self,
+        body: Mapping[str, Any],
+        key: str,
+        ref: views.Ref,
+        verb: str,
+        item: int | None = None,
+        answer: Any = None,
+        note: str | None = None,
+    ) -> Ballot:
+        home = arrivals.foreign_team(self._house.workspace, body)
+        return Ballot(key, _user(body), ref, verb, item, answer, note, home)
 
     def _choice(self, review: Review, verb: str, item: int | None) -> Choice | None:
         return review.shown(self._house.specs.get(review.graph)).choice(verb, item)
@@ -155,6 +199,9 @@ class Clicks:
         name, ref = str(view.get("callback_id") or ""), _ref(view.get("private_metadata"))
         review = await reviews.find(self._house.database, ref.review_id) if ref else None
         choice = None
+        if ref is not None and review is not None and self._is_talk(review, name):
+            await self._said(body, view, name, ref, review, ack)
+            return
         if review is not None:
             verb, item = target(name, review)
             choice = self._choice(review, verb, item)
@@ -165,7 +212,7 @@ class Clicks:
             await ack(response_action="update", view=refused_view)
             return
         wrote = written(review, ref, item, choice, view)
-        if arrivals.is_foreign(self._house.workspace, body):
+        if self._keeps_out(body, name, review):
             refused = await self._foreign(body, name, ref, review)
             refused_view = notices.refused_view(refused, wrote=wrote.words)
             await ack(response_action="update", view=refused_view)
@@ -173,10 +220,10 @@ class Clicks:
         if wrote.errors:
             await ack(response_action="errors", errors=wrote.errors)
             return
-        ballot = Ballot(
+        ballot = self._ballot(
+            body,
             # A window that was mended and submitted again is another submission.
             f"{deliveries.view_key(body)}:{_short_hash([name, wrote.typed])}",
-            _user(body),
             ref,
             verb,
             item,
@@ -193,6 +240,33 @@ class Clicks:
         else:
             refused_view = notices.refused_view(cast.refusal, wrote=wrote.words)
             await ack(response_action="update", view=refused_view)
+
+    async def _said(
+        self,
+        body: dict[str, Any],
+        view: dict[str, Any],
+        name: str,
+        ref: views.Ref,
+        review: Review,
+        ack: AsyncAck,
+    ) -> None:
+        """Take what was written in a window that decides nothing."""
+        block, text = one_input(view)
+        if arrivals.is_foreign(self._house.workspace, body):
+            refused: views.Refusal | None = await self._foreign(body, name, ref, review)
+        elif not text.strip():
+            await ack(response_action="errors", errors={block: WRITE_SOMETHING})
+            return
+        else:
+            key = f"{deliveries.view_key(body)}:{_short_hash([name, text])}"
+            remark = Remark(key, _user(body), name, text)
+            refused = await self._talking.submit(review, remark)
+        if refused is not None:
+            await ack(response_action="update", view=notices.refused_view(refused, wrote=text))
+        elif view.get("previous_view_id"):
+            await ack(response_action="clear")
+        else:
+            await ack()
 
     # Windows
 
@@ -276,12 +350,10 @@ class Clicks:
 
     async def _who(self, body: Mapping[str, Any], ref: views.Ref) -> Person:
         review = await reviews.get(self._house.database, ref.review_id)
-        groups = set(self._house.policy.operators.groups)
-        groups |= {group for rule in review.rules for group in rule.approvers.groups}
         spec = self._house.specs.get(review.graph)
-        if spec is not None:
-            groups |= set(spec.viewers.groups)
-        return await self._house.people.person(_user(body), sorted(groups))
+        also = [self._house.policy.operators, *([spec.viewers] if spec is not None else [])]
+        home = arrivals.foreign_team(self._house.workspace, body)
+        return await self._house.approvers.person(_user(body), review, *also, home=home)
 
     async def _review(self, verb: str, review: Review, person: Person) -> dict[str, Any]:
         """The card, one of its actions, or all of them, in a window; for those who may look."""
@@ -315,6 +387,18 @@ class Clicks:
         self._house.afterwards.start(show(), f"window of {ref} anew")
 
     # What was not understood, or is not from here
+
+    def _keeps_out(self, body: Mapping[str, Any], verb: str, review: Review) -> bool:
+        """Whether it is from another organisation, and no rule lets this person in to decide.
+
+        Whom one lets in decides and sees what on; the rules look at who it is as at anybody.
+        """
+        if not arrivals.is_foreign(self._house.workspace, body):
+            return False
+        name = verb.partition(":")[0]
+        decides = verb == APPROVE_ALL or self._choice(review, *target(verb, review)) is not None
+        opens = decides or name in LOOKS or name in {REVIEW, SHOW_LIST}
+        return not (opens and self._house.approvers.lets_in(_user(body), review))
 
     async def _foreign(
         self, body: Mapping[str, Any], verb: str, ref: views.Ref, review: Review
@@ -357,6 +441,7 @@ _FOREIGN: Final = {
     TRY_AGAIN: (TRY_AGAIN, views.Refused.MAY_NOT_RETRY),
     ASK_AGAIN: (ASK_AGAIN, views.Refused.MAY_NOT_ASK_AGAIN),
     WITHDRAW: (WITHDRAW, views.Refused.MAY_NOT_WITHDRAW),
+    **{verb: (tried, talking.REFUSED[verb]) for verb, tried in talking.TRIED.items()},
 }
 
 

@@ -209,14 +209,14 @@ class Listeners:
                 wish=house.wishes,
             )
             await deliveries.belongs(connection, keys, thread_id)
-            if said.kind in {"kept", "finished", "instead"}:
+            if said.kind in {"told", "kept", "finished", "instead"}:
                 await posts.want(
                     connection,
                     posts.KEPT,
                     keys[-1],
                     str(event["channel"]),
                     thread_id=thread_id,
-                    body={"kind": said.kind},
+                    body={"kind": said.kind, "exchange": said.exchange_id},
                 )
             reached("delivery.before_commit")
         reached("delivery.committed")

@@ -109,6 +109,15 @@ async def want(
     await connection.execute(SQL.hint, place)
 
 
+async def want_once(
+    connection: Connection, kind: str, subject: str, place: str, *, body: Mapping[str, Any]
+) -> None:
+    """Want the subject shown at a place where it never was wanted."""
+    await connection.execute(SQL.lane, place)
+    await connection.execute(SQL.want_once, kind, subject, place, dict(body))
+    await connection.execute(SQL.hint, place)
+
+
 async def enclose(connection: Connection, subject: str, place: str, *, under: str) -> None:
     """Want a file under a message of the place, once."""
     await connection.execute(SQL.enclose, subject, place, {UNDER: under})

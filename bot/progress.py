@@ -54,6 +54,8 @@ def _rows(view: ProgressView) -> list[list[Inline]]:
     if view.waiting and not view.ended and not any(step.state == "now" for step in steps):
         after = next((at for at, row in enumerate(rows) if row[0] == NEXT), len(rows))
         rows.insert(after, [Styled(NOW, "bold"), *_waiting(view, view.waiting)])
+    if view.askers and not view.ended:
+        rows.append([say("progress.asks", count=len(view.askers), who=Many(view.askers))])
     if view.decision_ahead and not view.ended and not view.waiting:
         rows.append([NEXT, phrase("progress.next.decision")])
     if view.ended == "done" and view.result:

@@ -327,6 +327,9 @@ _KEPT_BY_RULES = frozenset(
         Refused.MAY_NOT_START,
         Refused.MAY_NOT_RETRY,
         Refused.MAY_NOT_ASK_AGAIN,
+        Refused.MAY_NOT_ASK,
+        Refused.MAY_NOT_COMMENT,
+        Refused.MAY_NOT_TAKE,
     }
 )
 _MAKERS: dict[Refused, Callable[[Refusal], Told]] = {

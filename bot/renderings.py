@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bot import cards, lapses, notices, posts, reminders, rows, timing, views
+from bot import cards, lapses, notices, posts, reminders, rows, talks, timing, views
+from bot.approvers import Approvers
 from bot.cards import Payload
 from bot.people import People
 from bot.posts import Post
@@ -19,7 +20,7 @@ from bot.replies import Replies
 from bot.rows import label, words
 from bot.wording import phrase
 from checkpoints.database import Connection, Database
-from graphs import audit, reviews, steps, threads
+from graphs import audit, reviews, steps, takings, threads
 from graphs.questions import Shown, asker
 from graphs.reviews import Item, Review
 from graphs.specs import GraphSpec, Rule
@@ -64,6 +65,8 @@ class Renderings:
             return notices.outcome(outcome) if outcome else None
         if post.kind == posts.KEPT:
             return await self._replies.kept(connection, post)
+        if post.kind in (posts.QUESTION, posts.ANSWERED, posts.TAKEN):
+            return await talks.post(self, connection, post)
         if post.kind == posts.LAPSED:
             lapse = await self._replies.lapse(connection, post)
             return lapses.lapsed(lapse) if lapse else None
@@ -91,6 +94,10 @@ class Renderings:
         own = post.place == review.requester and not rule.requester_may_decide
         if own or any(post.place in (vote.voter, vote.seat) for vote in item.standing_votes()):
             return None
+        if post.kind == posts.REMINDER and post.ts is None:
+            taking = await takings.of_review(connection, review)
+            if taking is not None and taking.taker != post.place:
+                return None  # they took it on since this was wanted
         return views.ReminderView(
             card=await self.card(connection, review.id),
             since=review.opened_at,
@@ -117,6 +124,7 @@ class Renderings:
         clock = await timing.clock(connection, review, shown, spec)
         shown = replace(shown, if_nobody=clock.if_nobody)
         item = review.items[0] if review.items else None
+        taken = await talks.taken(connection, self.people, review)
         return views.CardView(
             review_id=review.id,
             revision=review.revision,
@@ -153,7 +161,9 @@ class Renderings:
             customer=thread.customer_name or "",
             more_open=len([one for one in thread.open_reviews if one != review.id]),
             confirm=bool(review.rule and review.rule.confirm),
-            offers=rows.offers(status, review, thread),
+            talk=await talks.of_review(connection, self.people, review),
+            taken=taken,
+            offers=rows.offers(status, review, thread, taken=taken is not None),
             words=rows.words(spec, review.graph),
         )
 
@@ -268,13 +278,14 @@ class Renderings:
         """
         if item is None or item.whole is None:
             return views.Decides()
-        whole = self._present.policy.directory.rule(item.whole, review.requester)
+        whole, requester = item.whole, review.requester
         if not whole.stages:
-            return await self._under(connection, whole, names, ping=ping)
+            return await self._under(connection, whole, requester, names, ping=ping)
         stages = [
             await self._under(
                 connection,
                 whole.stage(number).model_copy(update={"because": stage.because}),
+                requester,
                 names,
                 ping=ping and number == item.stage,
             )
@@ -285,23 +296,22 @@ class Renderings:
         )
 
     async def _under(
-        self, connection: Connection, rule: Rule, names: Mapping[str, str], *, ping: bool
+        self,
+        connection: Connection,
+        rule: Rule,
+        requester: str,
+        names: Mapping[str, str],
+        *,
+        ping: bool,
     ) -> views.Decides:
-        approvers = rule.approvers
-        handles = await self.people.handles(connection, approvers.groups)
-        holders = await self.people.holders(connection, approvers.emails)
-        users = dict.fromkeys((*approvers.users, *holders.values()))
-        named = await self.people.names(connection, users)
+        approvers = Approvers(self.people, self._present.policy.directory)
+        groups, people = await approvers.shown(
+            connection, rule.approvers, requester, names, ping=ping
+        )
         return views.Decides(
             quorum=rule.quorum,
-            groups=tuple(
-                views.UserGroup(group, handles.get(group, ""), ping=ping)
-                for group in approvers.groups
-            ),
-            people=(
-                *(rows.person(user, {**names, **named}) for user in users),
-                *(views.Person("", one) for one in approvers.emails if one not in holders),
-            ),
+            groups=groups,
+            people=people,
             because=rule.because,
             rejections=rule.rejections,
         )
@@ -326,9 +336,9 @@ class Renderings:
 
     async def operators(self, connection: Connection) -> tuple[views.Person, ...]:
         """The people who are told when something needs a hand."""
-        users = self._present.operators.users
-        names = await self.people.names(connection, users)
-        return tuple(rows.person(user, names) for user in users)
+        approvers = Approvers(self.people, self._present.policy.directory)
+        _, people = await approvers.shown(connection, self._present.operators, "", {}, ping=False)
+        return people
 
     async def cut(
         self, connection: Connection, thread: Thread

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from bot import drafts, notices, offers, posts, rows, timing, views
+from bot import drafts, inline, notices, offers, posts, rows, talks, timing, views
 from bot.blocks import Payload
 from bot.posts import Post
 from bot.wishes import outcome_subject
 from bot.wording import phrase
 from checkpoints.database import Connection
-from graphs import audit, reviews, threads
+from graphs import audit, exchanges, reviews, threads
 from graphs.actions import arguments_of
 from graphs.templates import name_in_words
 from graphs.threads import Status, Thread
@@ -57,6 +57,7 @@ class Replies:
             asked_at=thread.created_at,
             waiting=await of.waiting(connection, open_, names, shown),
             asking=rows.asking(open_),
+            askers=await talks.askers(connection, of.people, thread_id) if open_ else (),
             failure=await of.failure(connection, thread),
             failing=shown.failing if shown and decided and thread.error else "",
             if_nobody=clock.if_nobody if open_ else "",
@@ -213,6 +214,8 @@ class Replies:
         noun = rows.words(spec, thread.graph).noun
         if kind in {"finished", "edited", "instead"}:
             return notices.told(phrase(f"kept.{kind}", noun=noun))
+        if kind == "told":
+            return await self._told(connection, post, thread)
         asked = await reviews.list_(connection, thread_id=thread.id, status="open")
         for_others = [review for review in asked if review.audience == "reviewers"]
         if len(for_others) > 1:
@@ -227,6 +230,16 @@ class Replies:
                 ref=views.Ref(open_.id, open_.revision) if open_ else None,
             )
         )
+
+    async def _told(self, connection: Connection, post: Post, thread: Thread) -> Payload | None:
+        """That a message answered what a reviewer asked, and whose question that was."""
+        about = (post.body or {}).get("exchange")
+        exchange = await exchanges.find(connection, about) if isinstance(about, int) else None
+        if exchange is None:
+            return None
+        who = await talks.one(connection, self._of.people, exchange)
+        name = inline.names([who.asked_by])
+        return notices.told(phrase("kept.told", number=thread.number, name=name))
 
     async def offer(self, connection: Connection, post: Post) -> Payload | None:
         """What can be asked for, under what somebody wrote; once it is sent, that it was."""

@@ -237,9 +237,15 @@ def let_go_on(review: Review) -> bool:
     return review.audience == "reviewers" and bool(outcomes - _NOTHING_DONE)
 
 
-def offers(stands: views.Status, review: Review, thread: Thread) -> frozenset[str]:
-    """The verbs of the card beyond its choices."""
+def offers(
+    stands: views.Status, review: Review, thread: Thread, *, taken: bool = False
+) -> frozenset[str]:
+    """The verbs of the card beyond its choices; `taken` where somebody says they look at it."""
     found = {"details", "history"}
+    if stands is views.Status.OPEN and review.audience == "reviewers":
+        found |= {"comment", "take"} | ({"give_back"} if taken else set())
+        if thread.requester.startswith(("U", "W")):  # whoever it is can be asked in Slack
+            found.add("question")
     if thread.customer_id is not None:
         found.add("known")
     if stands in {views.Status.STOPPED, views.Status.RETRYING}:

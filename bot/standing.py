@@ -34,7 +34,7 @@ from bot.judgements import (
     people,
 )
 from bot.values import excerpt
-from bot.views import CardView, Status, Vote
+from bot.views import CardView, Exchange, Person, Status, Vote
 from bot.wording import Sentence, say
 
 
@@ -129,7 +129,7 @@ def _several_open_note(view: CardView) -> list[Sentence]:
 def _open_note(view: CardView, given: tuple[Vote, ...], tally: bool) -> str:
     title, asks = view.shown.title, view.shown.asks
     missing = max(view.decides.quorum - len(given), 1)
-    answered = [exchange for exchange in view.talk if exchange.answered_by]
+    answered = _answered_last(view)
     # Whether the title itself says what is needed
     itself = bool(view.agent or view.actions) or title.rstrip().endswith("?")
     more: list[Sentence] = []
@@ -145,8 +145,8 @@ def _open_note(view: CardView, given: tuple[Vote, ...], tally: bool) -> str:
             if tally
             else say(f"note.overdue.{asks}", title=title)
         )
-    elif answered and answered[-1].answered_by:
-        first = say("note.talk", title=title, name=names([answered[-1].answered_by]))
+    elif answered:
+        first = say("note.talk", title=title, name=names([answered]))
     elif tally and given:
         who = Many(tuple(_vote_at(view, vote) for vote in given))
         first = say(
@@ -173,6 +173,17 @@ def _open_note(view: CardView, given: tuple[Vote, ...], tally: bool) -> str:
 def _stage_note(view: CardView) -> list[Sentence]:
     count = len(view.decides.stages)
     return [say("note.stage", stage=view.decides.stage + 1, stages=count)] if count else []
+
+
+def _answered_last(view: CardView) -> Person | None:
+    """Who answered a reviewer's question, where nobody has voted since."""
+    answered = [
+        (one.answered_at, one.answered_by)
+        for one in view.talk
+        if isinstance(one, Exchange) and one.answered_at and one.answered_by
+    ]
+    at, who = max(answered, key=lambda pair: pair[0], default=(None, None))
+    return who if at and all(vote.at < at for vote in view.votes) else None
 
 
 def _voted(view: CardView, given: tuple[Vote, ...]) -> Sentence:

@@ -12,7 +12,7 @@ from graphs.questions import Choice
 from graphs.reviews import Review
 
 ERROR: Final = 2_000  # characters of what Slack shows under a field
-_WRITE_SOMETHING: Final = "Write a few words here."
+WRITE_SOMETHING: Final = "Write a few words here."
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def written(
     """The answer, or what to mend in which field."""
     if choice.needs != "form":
         block, note = one_input(view)
-        errors = {} if note.strip() else {block: _WRITE_SOMETHING}
+        errors = {} if note.strip() else {block: WRITE_SOMETHING}
         return Written(block, note, note, errors, choice.answer(note.strip()), note.strip())
     typed = forms.typed(view)
     made = windows.made(choice)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from bot import conversations, posts
 from bot.present import Present
 from checkpoints.database import Connection
-from graphs import exchanges, ports, reviews, threads
+from graphs import exchanges, ports, reviews, takings, threads
 from graphs.specs import People, Rule
 from graphs.threads import Status, Thread
 
@@ -84,12 +84,20 @@ class Wishes:
         people = rule.approvers
         if kind == ports.ESCALATION and rule.escalate is not None:
             people = rule.escalate.to
-        for place in places_of(people, review.requester):
+        places = places_of(people, review.requester)
+        if kind == ports.REMINDER and (taking := await takings.of_review(connection, review)):
+            places = [taking.taker]  # who says that they look at it is who has to be reminded
+        for place in places:
             await posts.want(connection, _KINDS[kind], subject, place)
 
     async def _card(self, connection: Connection, subject: str) -> None:
         if not await posts.again(connection, posts.CARD, subject):
             await self._card_anew(connection, subject)
+            return
+        review = await reviews.get(connection, int(subject))
+        for item in review.items:
+            if item.stage > 0 and item.status == "open" and item.rule is not None:
+                await self._passed_on(connection, subject, review.requester, item.rule)
 
     async def _card_anew(self, connection: Connection, subject: str) -> None:
         """Want the card wherever the present rules of its review have it."""
@@ -129,6 +137,15 @@ class Wishes:
         requester = (await threads.get(connection, thread_id)).requester
         if requester.startswith(("U", "W")):
             await posts.want(connection, posts.QUESTION, subject, requester)
+
+    async def _passed_on(
+        self, connection: Connection, subject: str, requester: str, rule: Rule
+    ) -> None:
+        """Want the card with those whose stage it is now: the channel's has pinged the first."""
+        own: dict[str, object] = {posts.UNLESS_IN: None, **_not_to_requester(rule, requester)}
+        for place in places_of(rule.approvers, requester):
+            if place != own.get(posts.NOT_TO):
+                await posts.want_once(connection, posts.CARD, subject, place, body=own)
 
     async def _in_conversation(
         self,
