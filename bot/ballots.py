@@ -21,7 +21,6 @@ from checkpoints.failpoints import reached
 from graphs import audit, reviews, votes
 from graphs.policy import Person, Refusal
 from graphs.reviews import Item, Review
-from graphs.specs import Rule
 from graphs.votes import Voter
 
 log = structlog.get_logger("sayso.ballots")
@@ -128,8 +127,9 @@ class Ballots:
         """The window of a choice; whoever may not choose is told so before they write."""
         house = self._house
         voter = await house.approvers.voter_of(person, review, via="slack")
-        rule = voter.named(_rule(review, ballot.item), review.requester)
-        seat = voter.seat(rule, review.requester)
+        item = _item(review, ballot.item)
+        whole = voter.named(item.whole if item else None, review.requester)
+        seat = voter.seat_in(whole, item.stage if item else 0, review.requester)
         refusal = seat if isinstance(seat, Refusal) else None
         async with house.database.transaction() as connection:
             card = await house.renderings.card(connection, review.id)
@@ -186,6 +186,5 @@ class Ballots:
         )
 
 
-def _rule(review: Review, item: int | None) -> Rule | None:
-    found: Item | None = next((one for one in review.items if one.item == (item or 0)), None)
-    return found.rule if found is not None else None
+def _item(review: Review, item: int | None) -> Item | None:
+    return next((one for one in review.items if one.item == (item or 0)), None)
