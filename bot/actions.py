@@ -14,7 +14,7 @@ from slackblocks import Button, Element, RichTextObject, RichTextQuote
 
 from bot import limits
 from bot.blocks import Blocks, button, confirm, lines, quote
-from bot.facts import Room, template_fact, who_decides
+from bot.facts import Room, stage_rows, template_fact, who_decides
 from bot.inline import Aside, Inline, Many, Moment, Styled, clause, plain, said
 from bot.judgements import APPROVING, LETTING, REJECTING, people
 from bot.values import excerpt
@@ -176,6 +176,7 @@ def _told(view: CardView, action: ActionView, room: Room) -> list[Part]:
     parts: list[Part] = [[*heading, "   ", Aside(stands)] if stands else heading]
     if not action.outcome and several_rules(view):
         parts.append([say("action.who_decides", who=who_decides(action.decides))])
+        parts += stage_rows(view, action.decides, action.votes)
     parts += _values(action, room)
     for group in action.shown.groups[: room.groups]:
         parts += _group(group, room)

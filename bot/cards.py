@@ -18,6 +18,7 @@ from bot.blocks import (
     Payload,
     bullets,
     button,
+    fact,
     line,
     lines,
     menu,
@@ -25,7 +26,7 @@ from bot.blocks import (
     select,
 )
 from bot.closures import closed
-from bot.facts import Room, asked_by, decides_rows, footer, template_fact, who_decides
+from bot.facts import Room, asked_by, footer, stage_rows, template_fact, who_decides
 from bot.inline import Inline, Styled, clause, names, said
 from bot.judgements import conditions, is_a_stop, moment
 from bot.standing import standing
@@ -116,7 +117,8 @@ def _facts(blocks: Blocks, view: CardView, room: Room) -> None:
     if len(view.shown.facts) <= FEW_FACTS:
         rows += [template_fact(name, value, room) for name, value in view.shown.facts]
     if not actions.several_rules(view):
-        rows += decides_rows(view, phrase(label))
+        rows.append(fact(phrase(label), who_decides(view.decides)))
+        rows += stage_rows(view, view.decides, view.votes)
     if view.taken:
         rows.append((say("fact.looking", who=view.taken.by),))
     if view.written.strip():
@@ -173,7 +175,8 @@ def consequences(view: CardView) -> list[tuple[Inline, ...]]:
     elif view.actions and not any(one.shown.choice("approve") for one in view.actions):
         rows.append((say("then.answered", process=view.words.process),))
     elif shown.if_approved:
-        rows.append((say("then.approved", what=clause(shown.if_approved)),))
+        key = "then.approved.stages" if view.decides.stages else "then.approved"
+        rows.append((say(key, what=clause(shown.if_approved)),))
     if view.deadline:
         what = clause(shown.if_nobody) or phrase("then.nobody.default")
         by = moment(view, view.deadline, "by")

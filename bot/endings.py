@@ -44,7 +44,8 @@ def running(view: CardView) -> Standing:
     if view.actions and own == "mixed":
         counts = _counts(view)
         bold = say("status.running.mixed", counts=counts)
-        note = say("note.running.mixed", counts=counts, names=who, title=title)
+        nobody = ".nobody" if view.out_of_reach else ""
+        note = say(f"note.running.mixed{nobody}", counts=counts, names=who, title=title)
     elif own:
         bold = say(f"status.running.{own}")
         note = say(f"note.running.{own}", names=who, title=title)

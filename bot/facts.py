@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bot.blocks import fact
 from bot.inline import Inline, Many, Moment, Styled, clause
 from bot.judgements import (
+    APPROVING,
     approvals,
     approving,
     by_whom,
@@ -17,6 +19,7 @@ from bot.judgements import (
     is_a_stop,
     kind,
     moment,
+    once,
     people,
 )
 from bot.values import excerpt, passage
@@ -50,38 +53,33 @@ def footer(view: CardView) -> list[Sentence]:
 
 
 def who_decides(decides: Decides) -> Sentence:
-    """How many, of which group or people, because of what; one sentence."""
+    """How many, of which group or people, because of what; or in how many stages. One sentence."""
     if decides.stages:
-        first, *others = [
-            say("decides.stage", stage=number, who=who_decides(stage))
-            for number, stage in enumerate(decides.stages, 1)
-        ]
-        for one in others:
-            first = say("comma", first=first, last=one)
-        return _because(first, decides)
+        return _because(say("decides.stages", count=len(decides.stages)), decides)
     return _because(_who(decides), decides)
 
 
-def decides_rows(view: CardView, label: str) -> list[tuple[Inline, ...]]:
-    """Who decides; where several do one after another, each stage on a line and what became of it.
+def stage_rows(view: CardView, decides: Decides, votes: Sequence[Vote]) -> list[tuple[Inline, ...]]:
+    """Each stage of those who decide one after another: what became of it, or whom it asks.
 
     Of very many stages those around the open one.
     """
-    decides = view.decides
-    if not decides.stages:
-        return [fact(label, who_decides(decides))]
     count = len(decides.stages)
-    rows = [fact(label, _because(say("decides.stages", count=count), decides))]
     begins = max(0, min(decides.stage - 2, count - STAGES))
+    rows: list[tuple[Inline, ...]] = []
+    who: Inline
     for at, stage in list(enumerate(decides.stages))[begins : begins + STAGES]:
-        passed = tuple(_vote(view, vote, "") for vote in approving(view) if vote.stage == at)
-        if at < decides.stage and passed:
-            rows.append((say("stage.passed", stage=at + 1, who=Many(passed)),))
+        if at < decides.stage:
+            cast = [vote for vote in once(votes) if vote.stage == at]
+            given = [vote for vote in cast if vote.verb in APPROVING]
+            key = "stage.approved" if given else "stage.answered"
+            who = Many(tuple(_vote(view, vote, "") for vote in given or cast))
         else:
             key = "stage.open" if at == decides.stage else "stage.later"
-            rows.append((say(key, stage=at + 1, who=who_decides(stage)),))
+            who = who_decides(stage)
+        rows.append((say(key, stage=at + 1, who=who),))
     if left := count - min(count, STAGES):
-        rows.append((say("notice.more", count=left),))
+        rows.append((say("stage.more", count=left),))
     return rows
 
 

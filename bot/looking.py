@@ -32,6 +32,7 @@ from bot import (
 from bot.dossier import Dossier
 from bot.errors import SlackFailed
 from bot.house import House
+from bot.judgements import approvals
 from bot.rows import words
 from checkpoints.database import Connection
 from graphs import audit, reviews, threads
@@ -236,7 +237,9 @@ class Looking:
             title=card.shown.title,
             since=card.asked_at,
             quorum=card.decides.quorum,
-            approvals=len(card.votes),
+            approvals=len(approvals(card)),
+            stage=card.decides.stage,
+            stages=len(card.decides.stages) or 1,
             asks=card.shown.asks,
             fact=card.shown.plain,
             requester=card.requester,

@@ -158,6 +158,7 @@ def _open_note(view: CardView, given: tuple[Vote, ...], tally: bool) -> str:
         more = _stage_note(view)
     elif tally:
         first = say("note.open.approvals", title=title, count=view.decides.quorum)
+        more = _stage_note(view)
     elif itself:
         first = say("note.open.itself", title=title)
     else:

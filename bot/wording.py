@@ -272,7 +272,7 @@ ENGLISH: dict[str, Entry] = {
     "fact.told": "Told",
     "voted": "{who}{at}",
     "voted_for": "{who} for {seat}",
-    "voted.stage": "{who}{at} in stage {stage}",
+    "voted.stage": "{who} in stage {stage}{at}",
     "by_chose": "{who}: {choice}",
     "told_runs": "{who}, who runs this",
     "told_both": "{requester} and {who}, who runs this",
@@ -315,10 +315,11 @@ ENGLISH: dict[str, Entry] = {
         "3": "Three stages, one after the other",
         "other": "{count} stages, one after the other",
     },
-    "decides.stage": "Stage {stage}: {who}",
-    "stage.passed": "✓  Stage {stage}: approved by {who}",
+    "stage.approved": "✓  Stage {stage}: approved by {who}",
+    "stage.answered": "✓  Stage {stage}: answered by {who}",
     "stage.open": "●  *Stage {stage}:* {who}",
     "stage.later": "○  Stage {stage}: {who}",
+    "stage.more": {"1": "and 1 more stage", "other": "and {count} more stages"},
     # Evidence
     # The actions of one turn: what stands beside their names
     "action.approved": "approved by {who}{at}",
@@ -366,6 +367,7 @@ ENGLISH: dict[str, Entry] = {
     "again.problem": "It was said: “{problem}”",
     # What happens
     "then.approved": "*If approved*, {what}.",
+    "then.approved.stages": "*If every stage approves*, {what}.",
     "then.nobody.decision": "*If nobody decides* {by}, {what}.",
     "then.nobody.answer": "*If nobody answers* {by}, {what}.",
     "reminder.what": "{title} *still needs you.*",
@@ -498,6 +500,7 @@ ENGLISH: dict[str, Entry] = {
     "note.running.answer": "Answered by {names}: {title}.",
     "note.running.choice": "{choice}, said {names}: {title}.",
     "note.running.mixed": "{counts} by {names}: {title}.",
+    "note.running.mixed.nobody": "{counts}: {title}.",
     "note.running.skip": "Skipped by {names}: {title}.",
     "note.running.continue": "Let through by {names}: {title}.",
     "note.running.edit": "Changed and let through by {names}: {title}.",

@@ -16,7 +16,7 @@ from bot.cards import render
 from bot.simulator import strictness
 from bot.views import Refused, Status
 from graphs.questions import Choice, Group, Line
-from tests.bot import action_samples, card_samples, talk_samples, window_samples
+from tests.bot import action_samples, card_samples, stage_samples, talk_samples, window_samples
 from tests.bot.card_samples import HOSTILE, LOAN, LOAN_SHOWN
 
 FORBIDDEN = re.compile(
@@ -29,9 +29,13 @@ MARKS = re.compile(
     r"black_square_for_stop|leftwards_arrow_with_hook|double_vertical_bar):"
 )
 CARDS = {**card_samples.CARDS, **action_samples.CARDS, **talk_samples.CARDS}
+CARDS |= stage_samples.CARDS
 REFUSALS = {**window_samples.REFUSALS, **action_samples.REFUSALS, **talk_samples.REFUSALS}
+REFUSALS |= stage_samples.REFUSALS
 MESSAGES = {**window_samples.MESSAGES, **action_samples.MESSAGES, **talk_samples.MESSAGES}
+MESSAGES |= stage_samples.MESSAGES
 VIEWS = {**window_samples.VIEWS, **action_samples.VIEWS, **talk_samples.VIEWS}
+VIEWS |= stage_samples.VIEWS
 GOLDEN = Path(__file__).parent / "golden"
 Golden = Callable[[str, dict[str, Any]], None]
 
