@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -47,10 +47,60 @@ def decide(
     as_json: AsJson = False,
 ) -> None:
     """Vote as USER, under the same rules as in Slack; the record names you too."""
-    from bot import operating, printing
+    from bot import operating
 
     said = parsed("--answer", answer)
-    found, refused = asyncio.run(operating.decide(id, voter, said, item))
+    _show(asyncio.run(operating.decide(id, voter, said, item)), as_json)
+
+
+Text = Annotated[str, typer.Argument(help="At most 3,000 characters.", metavar="TEXT")]
+Person = Annotated[str, typer.Option("--as", help="The person's Slack id.", metavar="USER")]
+
+
+@app.command()
+def ask(id: Id, text: Text, user: Person, as_json: AsJson = False) -> None:  # noqa: A002
+    """Ask whoever asked for it something, as USER; the answer appears on the card."""
+    from bot import speaking
+
+    _show(asyncio.run(speaking.ask(id, user, _text(text))), as_json)
+
+
+@app.command()
+def comment(id: Id, text: Text, user: Person, as_json: AsJson = False) -> None:  # noqa: A002
+    """Say something on the card, as USER, for everybody who decides."""
+    from bot import speaking
+
+    _show(asyncio.run(speaking.comment(id, user, _text(text))), as_json)
+
+
+@app.command()
+def take(
+    id: Id,  # noqa: A002
+    user: Person,
+    back: Annotated[bool, typer.Option("--back", help="Give it back.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say that USER looks at it: reminders go to them alone, and everybody may still decide."""
+    from bot import speaking
+
+    _show(asyncio.run(speaking.take(id, user, back=back)), as_json)
+
+
+def _text(text: str) -> str:
+    from checkpoints.text import clean
+    from graphs.exchanges import MAX_CHARACTERS
+
+    text = clean(text).strip()
+    if not text or len(text) > MAX_CHARACTERS:
+        said = f"Write from 1 to {MAX_CHARACTERS:,} characters."
+        raise typer.BadParameter(said, param_hint="TEXT")
+    return text
+
+
+def _show(done: tuple[dict[str, Any], str | None], as_json: bool) -> None:
+    from bot import printing
+
+    found, refused = done
     show_json(found) if as_json else printing.print_review(found)
     if refused is not None:
         typer.echo(refused, err=True)

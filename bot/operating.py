@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot import app, logs, people, terminal
+from bot import app, logs, people, talks, terminal
 from bot.afterwards import Afterwards
 from bot.approvers import Approvers
 from bot.client import Client
@@ -223,7 +223,17 @@ async def show_review(review_id: int) -> dict[str, Any]:
         UnknownReview
     """
     async with opened() as office:
-        return _review(await reviews.get(office.database, review_id))
+        return await review_of(office.database, review_id)
+
+
+async def review_of(database: Database, review_id: int) -> dict[str, Any]:
+    """One review with what was said of it, for a program.
+
+    Raises:
+        UnknownReview
+    """
+    review = await reviews.get(database, review_id)
+    return _review(review) | await talks.as_json(database, review)
 
 
 async def decide(

@@ -166,6 +166,13 @@ def print_review(review: Mapping[str, Any]) -> None:
         seat = f", for {vote['for']}" if vote["for"] != vote["voter"] else ""
         told = f"{vote['verb']}{seat}, {vote['at'][:16]}{note}"
         lines.append((f"vote of {vote['voter']}", told))
+    for said in review.get("talk", ()):
+        lines.append((f"{said['kind']} of {said['by']}", f"{said['text']}, {said['at'][:16]}"))
+        if said["answered_by"]:
+            files = f" ({', '.join(said['files'])})" if said["files"] else ""
+            lines.append((f"answer of {said['answered_by']}", f"{said['answer']}{files}"))
+    if review.get("taken_by"):
+        lines.append(("with", review["taken_by"]))
     for item in review["items"]:
         lines += [("stage", _stage(stage)) for stage in item["stages"]]
         lines.append(("rule", item["opened_under"]["hash"][:12]))

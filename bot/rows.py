@@ -244,7 +244,7 @@ def offers(
     found = {"details", "history"}
     if stands is views.Status.OPEN and review.audience == "reviewers":
         found |= {"comment", "take"} | ({"give_back"} if taken else set())
-        if thread.requester.startswith(("U", "W")):  # whoever it is can be asked in Slack
+        if can_be_asked(thread.requester):
             found.add("question")
     if thread.customer_id is not None:
         found.add("known")
@@ -253,6 +253,11 @@ def offers(
     if stands is views.Status.STOPPED and thread.error is not None and _asks(review, thread.error):
         found.add("ask_again")
     return frozenset(found)
+
+
+def can_be_asked(requester: str) -> bool:
+    """Whether whoever asked is somebody in Slack, so that a question reaches them."""
+    return requester.startswith(("U", "W"))
 
 
 def _asks(review: Review, error: Failure) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from bot import deliveries, mishaps, notices, remarks, talks, views
 from bot.blocks import Payload
 from bot.house import House
-from bot.rows import words
+from bot.rows import can_be_asked, words
 from bot.wording import phrase
 from checkpoints.database import Connection
 from checkpoints.failpoints import reached
@@ -171,7 +171,8 @@ class Talking:
             return NotOpen("held")
         if review.status != "open":
             return NotOpen(review.status)
-        if review.audience != "reviewers":
+        asks = review.audience == "reviewers"
+        if not asks or (verb == QUESTION and not can_be_asked(review.requester)):
             return NotOpen("unknown")
         refusal = (
             exchanges.may_ask(review, voter, house.policy)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bot import posts, remarks, rows, views
 from bot.blocks import Payload
@@ -35,6 +35,28 @@ async def taken(
         return None
     names = {taking.taker: taking.taker_name} | await people.names(connection, [taking.taker])
     return views.Taken(rows.person(taking.taker, names), taking.taken_at)
+
+
+async def as_json(database: Database, review: Review) -> dict[str, Any]:
+    """The same for a program."""
+    taking = await takings.of_review(database, review)
+    return {
+        "taken_by": taking.taker if taking is not None else None,
+        "talk": [
+            {
+                "id": each.id,
+                "kind": each.kind,
+                "by": each.author,
+                "text": each.said,
+                "at": each.said_at.isoformat(),
+                "answer": each.answer,
+                "files": list(each.files),
+                "answered_by": each.answered_by,
+                "answered_at": each.answered_at.isoformat() if each.answered_at else None,
+            }
+            for each in await exchanges.of_review(database, review.id)
+        ],
+    }
 
 
 async def askers(

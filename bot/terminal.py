@@ -34,6 +34,15 @@ _BECAUSE: Final = {
     Reason.NOBODY_MAY: "Nobody may decide this: no rule in sayso.toml names anybody for it.",
 }
 
+_CLOSED: Final = {
+    "decided": "It is decided already.",
+    "expired": "It is too late: the time to decide this is over.",
+    "withdrawn": "The question is not asked any more.",
+    "held": "Its thread is on hold.",
+    "unknown": "This review is for the requester and not for reviewers.",
+    "nobody_to_ask": "Whoever asked for this is not in Slack and cannot be asked there.",
+}
+
 
 def not_counted(result: votes.VoteResult, review: Review, user: str) -> str | None:
     """Why the vote did not count, None where it did."""
@@ -65,6 +74,26 @@ def not_counted(result: votes.VoteResult, review: Review, user: str) -> str | No
             rule = result.rule or review.rule
             said = _because(result.reason, user, rule.approvers if rule else None)
     return f"{said} {NOTHING}"
+
+
+def may_not(user: str, refusal: Refusal, people: People | None) -> str:
+    """Why the person may not ask, comment or take a review on."""
+    return f"{_because(refusal.reason, user, people)} {NOTHING}"
+
+
+def not_talked_about(why: str) -> str:
+    """Why nobody can ask, comment or take a review on now."""
+    return f"{_CLOSED[why]} {NOTHING}"
+
+
+def taken_already(user: str) -> str:
+    """They look at it already."""
+    return f"{user} looks at this already. {NOTHING}"
+
+
+def not_theirs(user: str) -> str:
+    """It is not theirs to give back."""
+    return f"{user} has not taken this on, so they cannot give it back. {NOTHING}"
 
 
 def may_not_retry(user: str, refusal: Refusal, operators: People) -> str:

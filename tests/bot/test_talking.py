@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
-from bot import posts
+import pytest
+
+from bot import posts, speaking
 from bot.wishes import Wishes
 from graphs import exchanges, interventions, mailbox, reviews, threads
 from tests.bot.conftest import Desk, until
 from tests.bot.test_clicks import told, window
+from tests.bot.test_commands import Terminal
 from tests.bot.test_listeners import delivered
 
 
@@ -262,3 +267,42 @@ async def test_what_was_decided_or_stopped_meanwhile_is_not_talked_about(desk: D
     assert {one["why"] for one in await desk.audit("question.refused")} == {"held", "withdrawn"}
     assert [one["why"] for one in await desk.audit("take.refused")] == ["withdrawn"]
     assert await exchanged(desk) == []
+
+
+async def test_the_same_verbs_at_the_command_line_are_under_the_same_rules(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    review = await shown(desk)
+    terminal = Terminal(tmp_path, desk.settings.database_url or "")
+    slack = {
+        "SAYSO_SLACK_BOT_TOKEN": "xoxb-local-sayso",
+        "SAYSO_SLACK_SIGNING_SECRET": "local-signing-secret",
+        "SAYSO_SLACK_API_URL": desk.slack.api_url,
+    }
+    words = ("reviews", "comment", str(review.id), "--as", "U0ALICE", "Seen by me.", "--json")
+    code, out, err = await terminal.run(*words, **slack)
+    assert code == 0, err
+    assert json.loads(out)["talk"][0]["text"] == "Seen by me."
+
+    for name, value in {**terminal.environ(**slack), "SAYSO_HOME": str(tmp_path)}.items():
+        monkeypatch.setenv(name, value)
+    found, refused = await speaking.ask(review.id, "U0CHARLIE", "Why?")
+    assert refused is not None
+    assert "U0CHARLIE may not do this." in refused
+    assert len(found["talk"]) == 1
+    found, refused = await speaking.ask(review.id, "U0ALICE", "Is it ordered?")
+    assert (found["talk"][1]["text"], refused) == ("Is it ordered?", None)
+    found, refused = await speaking.take(review.id, "U0DANA", back=False)
+    assert (found["taken_by"], refused) == ("U0DANA", None)
+    _, refused = await speaking.take(review.id, "U0ALICE", back=True)
+    assert "cannot give it back" in str(refused)
+    found, refused = await speaking.take(review.id, "U0DANA", back=True)
+    assert (found["taken_by"], refused) == (None, None)
+    await now(desk)
+    assert "Is it ordered?" in card(desk)
+    assert "Is it ordered?" in said_to_bob(desk)[-1]
+    asked = await desk.audit("review.asked_requester")
+    assert [(one["via"], bool(one["os_user"])) for one in asked] == [("cli", True)]
+    await desk.database.execute("update sayso.threads set requester = 'cli:root'")
+    _, refused = await speaking.ask(review.id, "U0ALICE", "And now?")
+    assert "cannot be asked there" in str(refused)
