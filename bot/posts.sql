@@ -11,6 +11,12 @@ set wanted = sayso.posts.wanted + 1,
       sayso.posts.shown_at + make_interval(secs => $6)
     );
 
+-- name: want_once
+-- Say that something should be shown at a place where it never was; else nothing changes.
+insert into sayso.posts (kind, subject, place, body)
+values ($1, $2, $3, $4)
+on conflict (kind, subject, place) do nothing;
+
 -- name: enclose
 -- Want a file under a message; one that was wanted already stays as it is.
 insert into sayso.posts (kind, subject, place, body)
