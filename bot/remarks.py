@@ -41,10 +41,10 @@ def on_card(blocks: Blocks, card: CardView, room: Room) -> None:
     questions = [one for one in card.talk if isinstance(one, Exchange)][-room.notes :]
     comments = [one for one in card.talk if isinstance(one, Comment)][-room.notes :]
     shown = [one for one in card.talk if one in questions or one in comments]
-    parts = [part for one in shown for part in _said(one, card, room.quote)]
+    for place, one in enumerate(shown, 1):
+        blocks.rich(f"talk_{place}", *_said(one, card, room.quote))
     if left := len(card.talk) - len(shown):
-        parts.append(line(say("talk.more", count=left)))
-    blocks.rich("talk", *parts)
+        blocks.rich("talk_more", line(say("talk.more", count=left)))
 
 
 def in_details(blocks: Blocks, card: CardView, room: Share) -> None:
@@ -164,7 +164,7 @@ def asked(shows: QuestionView) -> Payload:
         blocks.actions("act", [button(verb, label, shows.ref, of=of, style="primary")])
         how = "by_button" if not shows.here else "where" if shows.first else "later"
         number = say("footer.request", id=str(shows.number or shows.ref.review_id))
-        blocks.context("foot", number, say(f"question.{how}"))
+        blocks.context("foot", say(f"question.{how}"), number)
     note = say(
         "question.note",
         name=names([exchange.asked_by]),
