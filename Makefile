@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint format lock
+.PHONY: help install demo test bench lint format lock
 
 # The first Python that is new enough; `make PYTHON=python3.13 install` takes that one.
 PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -32,6 +32,9 @@ demo: install ## Run Sayso on this machine, with a small Slack in the browser
 
 test: install ## Run all tests
 	@$(BIN)/python -m pytest -n 3
+
+bench: install ## Print a table of what things cost; BENCH=--quick takes half a minute
+	@$(BIN)/python -m tests.bench $(BENCH)
 
 lint: install ## Check style and types
 	@$(BIN)/ruff check .
