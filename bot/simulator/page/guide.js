@@ -12,6 +12,8 @@ const CUSTOMERS = [
   "Fern Florists", "Garnet Gems", "Harbour Fish", "Indigo Textiles", "Jasmine Tea", "Kite Couriers",
 ];
 const AGAIN = "Loan for Asha Traders, 20000 for spare parts";
+const LARGE = "Loan for Lakshmi Tailors, 120000 for ten sewing machines";
+const VERY_LARGE = "Loan for Harbour Fish, 300000 for a cold store";
 const REFUND = "Refund 4,000 for order A-2231, arrived broken";
 const BRIEF = "Announce the new opening hours";
 const has = (value, name) => value.channels.some((channel) => channel.name === name);
@@ -86,6 +88,8 @@ function triesOf(app) {
   const credit = channelNamed(value, "credit");
   const card = openCard(value, credit);
   const all = [
+    { label: "Two have to approve", act: () => ask(app, LARGE) },
+    { label: "Erin first, then two", act: () => ask(app, VERY_LARGE) },
     { label: "Refund an order", when: has(value, "refunds"), act: () => ask(app, REFUND, [], "refunds") },
     { label: "Two people review a text", when: has(value, "content"), act: () => ask(app, BRIEF, [], "content") },
     { label: "Decide as Charlie", act: () => app.become("U0CHARLIE", credit) },
