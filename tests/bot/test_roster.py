@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 from pathlib import Path
 
@@ -22,8 +23,9 @@ def written(tmp_path: Path, text: str) -> dict[str, str]:
 
 
 def mistakes(tmp_path: Path, text: str) -> list[str]:
-    path = f"{tmp_path / 'sayso.toml'}: "
-    return [one.removeprefix(path) for one in examined(written(tmp_path, text))[1]]
+    """What is wrong, without the file and the line that each begins with."""
+    begins = re.escape(str(tmp_path / "sayso.toml")) + r":\d+: "
+    return [re.sub(f"^{begins}", "", one) for one in examined(written(tmp_path, text))[1]]
 
 
 GOOD = """
