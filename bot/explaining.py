@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from bot import app, logs, rules
+from bot.afterwards import Afterwards
+from bot.people import People, team_of
 from bot.present import policy_of
 from bot.settings import load
 from bot.stories import people_in_words, shadow_in_words
@@ -18,6 +20,7 @@ from checkpoints.errors import SaysoError
 from graphs import audit, deadlines, reviews, threads
 from graphs.actions import Action, asking
 from graphs.cases import Case
+from graphs.directory import Directory
 from graphs.plain import plain
 from graphs.policy import LookedAt, Policy, Verdict, fingerprint
 from graphs.specs import Rule
@@ -78,6 +81,8 @@ async def explain(review_id: int) -> dict[str, Any]:
         state = await app.states_of(database)(thread.id)
         dues = await deadlines.of_review(database, review_id)
         told = await audit.of_review(database, review_id)
+        known = People(database, None, await team_of(database), Afterwards())
+        email = (await known.emails(database, [review.requester])).get(review.requester)
     case = Case.of(thread, review.node, review.question, plain(state))
     spec = settings.configuration.graphs.get(review.graph)
     items = []
@@ -90,7 +95,7 @@ async def explain(review_id: int) -> dict[str, Any]:
                 "item": item.item,
                 "tool": item.tool,
                 "status": item.status,
-                **_rule(item.rule),
+                **_rule(item.rule, policy.directory, review.requester, email),
                 "stage": item.stage + 1,
                 "stages": rules.stages(item),
                 "votes": [rules.said(vote) for vote in item.standing_votes()],
@@ -128,7 +133,7 @@ def _found(policy: Policy, case: Case, action: Action | None, at: datetime) -> d
         "tool": action.tool if action is not None else None,
         "number": found.place,
         "hash": fingerprint(rule),
-        **_rule(rule),
+        **_rule(rule, policy.directory, case.requester or ""),
         "deadline": due,
         "then": plain(rule.deadline.then) if rule is not None and rule.deadline else None,
         "looked_at": [
@@ -138,17 +143,23 @@ def _found(policy: Policy, case: Case, action: Action | None, at: datetime) -> d
     }
 
 
-def _rule(rule: Rule | None) -> dict[str, Any]:
+def _rule(
+    rule: Rule | None, directory: Directory, requester: str, email: str | None = None
+) -> dict[str, Any]:
     if rule is None or rule.names_nobody():
         return {
             "who": [],
+            "are": [],
             "then_ask": [],
             "quorum": None,
             "channel": rule.channel if rule else None,
             "because": "",
         }
+    who = _who(rule.stage(0))
+    are = _who(directory.rule(rule.stage(0), requester, email)) or ["nobody"]
     return {
-        "who": _who(rule.stage(0)),
+        "who": who,
+        "are": are if are != who else [],
         "quorum": rule.stage(0).quorum,
         "then_ask": [
             people_in_words(rule.stage(later).model_dump(mode="json"))

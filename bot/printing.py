@@ -233,6 +233,21 @@ def print_moved(rows: Sequence[Mapping[str, Any]], only_looked: bool) -> None:
     typer.echo(f"{what} would be moved." if only_looked else f"{what} moved.")
 
 
+def print_policies(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Which configurations were in force or refused, newest first, and what each changed."""
+    for row in rows:
+        what = "refused" if row["mistakes"] else "in force"
+        typer.echo(one_line(f"{row['at']}  {row['hash'][:12]}  {what}, {row['by']}"))
+        for line in row["mistakes"]:
+            typer.echo(one_line(f"  mistake: {line}"))
+        for line in row["restart"]:
+            typer.echo(one_line(f"  waits for a restart: {line}"))
+        for line in row.get("diff", "").splitlines():
+            typer.echo(f"  {one_line(line)}")
+    if not rows:
+        typer.echo("Nothing was in force yet: no process was started.")
+
+
 def _print_moves(rows: Sequence[Mapping[str, Any]], *, err: bool = False) -> None:
     table = Table(box=None, pad_edge=False)
     for name in ("review", "action", "from", "to", "could decide", "can now", "votes"):
@@ -252,6 +267,7 @@ def _rule(one: Mapping[str, Any]) -> list[tuple[str, Any]]:
     who = f"{count}{', '.join(one['who'])}" if one["who"] else "nobody may decide"
     return [
         ("decides", who),
+        ("who is", ", ".join(one.get("are", ()))),
         *[("then asks", later) for later in one.get("then_ask", ())],
         ("because", one["because"]),
         ("channel", one["channel"] or ""),

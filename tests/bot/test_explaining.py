@@ -91,6 +91,29 @@ def test_each_action_is_told_its_rule_and_why() -> None:
     assert simulate(case(customer={"vip": True}), NOW)[1]["who"] == ["S0HEADS"]
 
 
+def test_roles_and_managers_are_told_by_name_and_by_who_they_are_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sayso.toml").write_text(
+        """
+        [roles.risk]
+        users = ["U0DANA"]
+        [managers]
+        people = { U0BOB = "erin@example.com" }
+        [graphs.pay]
+        path = "pay:graph"
+        [[reviews]]
+        approvers = { roles = ["risk"], manager = true }
+        """
+    )
+    monkeypatch.setenv("SAYSO_CONFIG", str(tmp_path / "sayso.toml"))
+    (found,) = simulate(case(question="Pay?", requester="U0BOB"))
+    assert found["who"] == ["role risk", "the requester's manager"]
+    assert found["are"] == ["U0DANA", "erin@example.com"]
+    (found,) = simulate(case(question="Pay?", requester="U0CHARLIE"))
+    assert found["are"] == ["U0DANA"]
+
+
 @pytest.mark.usefixtures("configured")
 def test_a_condition_that_cannot_be_told_ends_the_search_there() -> None:
     (found,) = simulate(case(question="Pay?", customer={}))
