@@ -295,13 +295,20 @@ class Page:
 
 
 def _who_decides(block: JSON) -> Iterator[JSON]:
-    """The elements of a card's line that says who decides, without its label."""
+    """The elements of a card's line that says who decides, without its label.
+
+    Where people decide one after another it is the line of the stage that is open.
+    """
     for inner in block.get("elements") or [] if block["type"] == "rich_text" else []:
+        parts = inner.get("elements") or []
+        staged = any(_opens_stage(part) for part in parts)
         on = False
-        for part in inner.get("elements") or []:
+        for part in parts:
             text = part.get("text", "") if part.get("type") == "text" else ""
             label, _, names = text.strip().partition(":")
-            if label in _WHO_DECIDES:
+            if _opens_stage(part):
+                on = True
+            elif label in _WHO_DECIDES and not staged:
                 on = True
                 yield {**part, "text": names}
             elif on and "\n" in text:
@@ -309,6 +316,10 @@ def _who_decides(block: JSON) -> Iterator[JSON]:
                 on = False
             elif on:
                 yield part
+
+
+def _opens_stage(part: JSON) -> bool:
+    return "●" in str(part.get("text", "")).rpartition("\n")[2]
 
 
 def _iso(ts: str) -> str:

@@ -143,6 +143,18 @@ def who_decides(*elements: dict[str, Any]) -> dict[str, Any]:
         ([{"type": "text", "text": "Two people from credit, because"}], [0, 1, 1, 0, 0, 0]),
         ([{"type": "text", "text": "Nobody yet"}], [0, 0, 0, 0, 0, 0]),
         (
+            [  # people who decide one after another: the open stage
+                {"type": "text", "text": "Two stages, because of credit\n✓  Stage 1: approved by "},
+                {"type": "user", "user_id": "U0OSCAR"},
+                {"type": "text", "text": "\n●  "},
+                {"type": "text", "text": "Stage 2: ", "style": {"bold": True}},
+                {"type": "user", "user_id": "U0ERIN"},
+                {"type": "text", "text": "\n○  Stage 3: Two of "},
+                {"type": "user", "user_id": "U0DANA"},
+            ],
+            [0, 0, 0, 1, 0, 0],
+        ),
+        (
             [  # the action of a card has a rule of its own
                 {"type": "text", "text": "Nobody yet\n"},
                 {"type": "text", "text": "\nWho decides: One person from heads or "},
