@@ -26,6 +26,7 @@ from bot import deliveries, drafts, logs, people
 from bot.afterwards import Afterwards
 from bot.approvers import Approvers
 from bot.errors import NotYet, SlackFailed
+from bot.gauges import Gauges
 from bot.house import House
 from bot.listeners import Listeners
 from bot.people import People, Workspace
@@ -39,6 +40,7 @@ from bot.sending import Pace, Sender
 from bot.settings import Settings, load, take_up
 from bot.slack import Slack
 from bot.supervision import Child, command, supervised, until_told_to_stop
+from bot.watching import Watch, watched
 from bot.web import Door, listening, site
 from bot.wishes import Wishes
 from checkpoints import embedded, failpoints
@@ -248,9 +250,10 @@ async def web_of(present: Present, database: Database) -> AsyncIterator[tuple[st
     host, port = settings.environment.host, settings.environment.port
     token, signing_secret = settings.need_slack("The web process takes what Slack sends.")
     doors: list[Door] = []
+    routes = site(database, lambda: doors[0] if doors else None, Gauges(database, present))
     async with (
         Slack.open(token, api_url=settings.environment.slack_api_url) as slack,
-        listening(site(database, lambda: doors[0] if doors else None), host=host, port=port) as at,
+        listening(routes, host=host, port=port) as at,
     ):
         workspace = await workspace_of(database, slack)
         async with house_of(present, database, slack, workspace) as house:
@@ -298,7 +301,8 @@ async def serve(*, tied: bool = False) -> None:
 
 
 async def _serve_web(present: Present, database: Database, stop: asyncio.Event) -> None:
-    async with web_of(present, database) as (host, port):
+    watch = Watch(present, database, by=f"cli:{os_user()}")
+    async with web_of(present, database) as (host, port), watched(watch):
         log.info("listening", host=host, port=port)
         await stop.wait()
     log.info("stopped")

@@ -79,6 +79,19 @@ def apply(
         raise typer.Exit(1)
 
 
+@app.command()
+def history(
+    diff: Annotated[bool, typer.Option("--diff", help="Show what was changed.")] = False,
+    limit: Annotated[int, typer.Option(help="How many, the newest first.", min=1, max=1000)] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Say which configurations were in force, since when, by whom, and which were refused."""
+    from bot import printing, retelling
+
+    rows = asyncio.run(retelling.history(limit, with_diff=diff))
+    show_json(rows) if as_json else printing.print_policies(rows)
+
+
 @cards.command()
 def preview(
     graph: Annotated[str, typer.Argument(help="The graph's name in sayso.toml.")],

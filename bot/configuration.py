@@ -5,6 +5,7 @@ What is wrong is left out and the rest is there, so that one report can tell all
 
 from __future__ import annotations
 
+import hashlib
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +16,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot import reach, roster
-from bot.positions import Positions, line_of, written
+from bot.positions import KeyPath, Positions, line_of, without_values, written
 from bot.project import Project
 from bot.roster import Managers
 from checkpoints.text import clean
@@ -48,12 +49,32 @@ class Reading:
     mistakes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
+    @property
+    def hash(self) -> str:
+        """A hash of the files that decide who may decide: `cat sayso.toml … | sha256sum`."""
+        whole = b"".join(text.encode() for _, text in self.texts)
+        return hashlib.sha256(whole).hexdigest()
+
+    @property
+    def open_text(self) -> str:
+        """What the files say, without the values of `config` and `context`."""
+        if not self.texts:
+            return ""
+        (_, first), *named = self.texts
+        texts = [without_values(first, _may_be_secret)]
+        texts += [f"# {file.name}\n{text}" for file, text in named]
+        return clean("\n".join(texts))
+
     def placed(self, said: Iterable[str]) -> list[str]:
         """What is said of places in the file, `WHERE: sentence`, with the file and its line."""
         if not self.texts:
             return list(said)
         file, text = self.texts[0]
         return Positions(text).placed(file, said)
+
+
+def _may_be_secret(path: KeyPath) -> bool:
+    return path[0] == "graphs" and len(path) > 2 and path[2] in ("config", "context")
 
 
 NOTHING_READ: Final = Reading()

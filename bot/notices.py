@@ -40,7 +40,12 @@ MARKS = {
     "stopped": "warning",
     "held": "double_vertical_bar",
 }
-NOTICE_MARKS = {"held": "double_vertical_bar", "overdue": "alarm_clock", "head": "lock"}
+NOTICE_MARKS = {
+    "held": "double_vertical_bar",
+    "overdue": "alarm_clock",
+    "head": "lock",
+    "configuration.mended": "white_check_mark",
+}
 LISTED = 10
 PROBLEMS = 20
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -54,6 +54,22 @@ class Positions:
         return [f"{file}:{self.line(each.partition(': ')[0])}: {each}" for each in said]
 
 
+def without_values(text: str, hidden: Callable[[KeyPath], bool]) -> str:
+    """The text with an ellipsis in the place of every value whose key is hidden.
+
+    Where the text cannot be walked to its end, what comes after that is left out too.
+    """
+    walk = _Walk(text)
+    for _ in walk.places():
+        pass
+    left, at = "", 0
+    for path, start, end in sorted(walk.values, key=lambda value: value[1]):
+        if start >= at and hidden(path):
+            left += f'{text[at:start]}"…"'
+            at = end
+    return left + text[at : walk.end]
+
+
 def line_of(error: tomllib.TOMLDecodeError, text: str) -> int:
     """The line at which a text stops being TOML."""
     found = _AT_LINE.search(str(error))
@@ -83,12 +99,15 @@ class _Walk:
         self._at = 0
         self._ends = [found.start() for found in re.finditer("\n", text)]
         self._lists: dict[KeyPath, int] = {}  # how many tables each list of tables has so far
+        self.values: list[tuple[KeyPath, int, int]] = []  # of keys, from where to where
+        self.end = len(text)  # of what could be walked
 
     def places(self) -> Iterator[tuple[KeyPath, int]]:
         """Every key with its line; a table is where its header, or its first key, stands."""
         table: KeyPath = ()
+        begun = 0
         try:
-            while self._skip(_BLANK) < len(self._text):
+            while (begun := self._skip(_BLANK)) < len(self._text):
                 line = self._line()
                 if self._text[self._at] != "[":
                     yield from self._pair(table)
@@ -101,7 +120,7 @@ class _Walk:
                 table = self._table(parts, several=several)
                 yield table, line
         except (_Lost, tomllib.TOMLDecodeError):
-            return
+            self.end = begun  # its last key is not whole
 
     def _pair(self, table: KeyPath) -> Iterator[tuple[KeyPath, int]]:
         line = self._line()
@@ -110,7 +129,9 @@ class _Walk:
             path = (*path, part)
             yield path, line
         self._expect("=")
+        start = self._skip(_SPACE)
         yield from self._value(path)
+        self.values.append((path, start, self._at))
 
     def _value(self, path: KeyPath) -> Iterator[tuple[KeyPath, int]]:
         self._skip(_SPACE)

@@ -8,12 +8,17 @@ row.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
 
 from bot.configuration import Configuration
 from bot.roster import directory
 from bot.settings import Settings
 from graphs.policy import Policy
 from graphs.specs import GraphSpec, Operators
+
+# What a process has made its graphs of, or its runs; the rest of an entry is read at use.
+AT_START: Final = ("path", "intake", "config", "context", "types", "replies")
 
 
 class Present:
@@ -22,6 +27,7 @@ class Present:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._policy = policy_of(settings.configuration)
+        self.broken = False  # whether the file says something else by now that cannot be taken up
 
     @property
     def settings(self) -> Settings:
@@ -51,9 +57,40 @@ class Present:
     def take(self, settings: Settings) -> None:
         """From now on this is in force; all of it at once, for whoever asks next."""
         policy = policy_of(settings.configuration)
-        self._settings, self._policy = settings, policy
+        self._settings, self._policy, self.broken = settings, policy, False
 
 
 def policy_of(configuration: Configuration) -> Policy:
     """The rules of a configuration, with its operators."""
     return Policy(configuration.reviews, configuration.operators, directory(configuration))
+
+
+def beside(running: Settings, read: Settings) -> tuple[Settings, list[str]]:
+    """What of a configuration can be in force in a process that runs already, and what cannot.
+
+    A graph that the process does not know waits for its next start. One that is not configured any
+    more goes on with what it has, and takes nothing new.
+    """
+    graphs: dict[str, GraphSpec] = {}
+    waits: list[str] = []
+    for name, spec in running.configuration.graphs.items():
+        changed = read.configuration.graphs.get(name)
+        if changed is None:
+            nothing = {"channels": (), "command": None, "direct": False, "shortcut": None}
+            graphs[name] = spec.model_copy(update=nothing)
+            waits.append(f"graphs.{name}: it is configured no more.")
+            continue
+        kept = {part: getattr(spec, part) for part in AT_START}
+        waits += [
+            f"graphs.{name}.{part}: it was changed."
+            for part, value in kept.items()
+            if getattr(changed, part) != value
+        ]
+        graphs[name] = changed.model_copy(update=kept)
+    waits += [
+        f"graphs.{name}: it is new."
+        for name in read.configuration.graphs
+        if name not in running.configuration.graphs
+    ]
+    configuration = read.configuration.model_copy(update={"graphs": graphs})
+    return replace(read, configuration=configuration), read.reading.placed(waits)

@@ -296,6 +296,13 @@ class Replies:
             )
         if what == "head":
             return views.NoticeView(what="head", detail=about, row=post.wanted)
+        if what.startswith("configuration."):
+            return views.NoticeView(
+                what=what,
+                detail="\n".join(map(str, body.get("lines") or ())),
+                command="sayso check" if what == "configuration.refused" else "",
+                row=post.wanted,
+            )
         detail = (
             f"{body.get('kind', 'message')} in {body.get('place', '')}: {body.get('error', '')}"
         )

@@ -1,4 +1,4 @@
-"""The web process's door: one route for everything Slack sends, and two for whoever watches.
+"""The web process's door: one route for everything Slack sends, and three for whoever watches.
 
 Bolt has no request handler for an aiohttp server, and two kinds of request make it answer 500
 before it has looked at the signature: a timestamp that is no integer and a body that is not what
@@ -23,9 +23,11 @@ from urllib.parse import parse_qs
 import structlog
 from aiohttp import ClientPayloadError, web
 from aiohttp.http_exceptions import HttpProcessingError
+from prometheus_client import CONTENT_TYPE_LATEST
 from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.async_app import AsyncApp
 
+from bot.gauges import Gauges
 from checkpoints.database import Database
 from checkpoints.errors import SaysoError
 
@@ -123,8 +125,8 @@ class Door:
         return _plain(status, sentence)
 
 
-def site(database: Database, door: Callable[[], Door | None]) -> web.Application:
-    """The routes: Slack's one, /healthz (we run) and /readyz (the database answers too).
+def site(database: Database, door: Callable[[], Door | None], gauges: Gauges) -> web.Application:
+    """The routes: Slack's one, /healthz (we run), /readyz (the database answers too), /metrics.
 
     ``door`` is None until Slack has said who we are; Slack sends again what came before that.
     """
@@ -140,6 +142,9 @@ def site(database: Database, door: Callable[[], Door | None]) -> web.Application
             {"ok": ready, "database": up, "slack": open_}, status=200 if ready else 503
         )
 
+    async def metrics(_: web.Request) -> web.Response:
+        return web.Response(body=await gauges.text(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
     async def events(request: web.Request) -> web.StreamResponse:
         opened = door()
         if opened is None:
@@ -148,6 +153,7 @@ def site(database: Database, door: Callable[[], Door | None]) -> web.Application
 
     application.router.add_get("/healthz", healthz)
     application.router.add_get("/readyz", readyz)
+    application.router.add_get("/metrics", metrics)
     application.router.add_post("/slack/events", events)
     return application
 

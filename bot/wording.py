@@ -1187,6 +1187,17 @@ ENGLISH: dict[str, Entry] = {
         "With it, anybody can check that no entry was changed."
     ),
     "notice.head.do": "",
+    "notice.configuration.refused": "*The configuration was changed and has mistakes.*",
+    "notice.configuration.refused.why": (
+        "Nothing of the change was taken up. What was in force before stays in force."
+    ),
+    "notice.configuration.refused.do": "It lists every mistake.",
+    "notice.configuration.mended": "*The configuration has no mistakes any more.*",
+    "notice.configuration.mended.why": "What it says now is in force. Nobody needs to do anything.",
+    "notice.configuration.restart": "*A part of the configuration waits for a restart.*",
+    "notice.configuration.restart.why": (
+        "Everything else in it is in force. These take effect when Sayso is started again."
+    ),
     "notice.parked": {
         "1": "*1 request was set aside.*",
         "other": "*{count} requests were set aside.*",

@@ -7,9 +7,9 @@ taken over when its leases run out. A stop lets the runner hand back first, then
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import structlog
@@ -23,13 +23,15 @@ from bot.present import Present
 from bot.slack import Slack
 from bot.supervision import show_life
 from bot.ticking import Tick, shown_time, tick_for_ever
+from bot.watching import Watch, watched
 from bot.wishes import Wishes
 from checkpoints.database import Database
 from checkpoints.errors import SaysoError
 from graphs import deadlines, deploys, holding, sealing
 from graphs.ports import Fetch, no_fetch
-from graphs.registry import Registry
+from graphs.registry import LoadedGraph, Registry
 from graphs.runner import Limits, Runner
+from graphs.specs import GraphSpec
 
 log = structlog.get_logger("sayso.worker")
 
@@ -45,7 +47,14 @@ TELL_HEAD_SECONDS: Final = 24 * 3600.0
 class Serving(Registry):
     """The loaded graphs, for the workspace we serve and for what was started without any."""
 
+    loaded: dict[str, LoadedGraph] = field(default_factory=dict)
     teams: list[str] = field(default_factory=list)
+
+    def follow(self, specs: Mapping[str, GraphSpec]) -> None:
+        """Say of every graph what the configuration in force says of it; a run keeps its own."""
+        for name, loaded in list(self.loaded.items()):
+            if (spec := specs.get(name)) is not None:
+                self.loaded[name] = replace(loaded, spec=spec)
 
     def scopes(self, team: str) -> list[str]:
         """The scopes of every team that is served."""
@@ -85,10 +94,16 @@ class Worker:
                 return
             team = asking.result().team
         loaded = app.registry_of(self._settings)
-        serving = Serving(loaded.specs, loaded.loaded, loaded.problems, [LOCAL_TEAM])
+        serving = Serving(loaded.specs, dict(loaded.loaded), loaded.problems, [LOCAL_TEAM])
         await self._release(serving)
         runner = self._runner(serving, team)
-        async with self._duties(serving, team) as duties:
+        watch = Watch(
+            self._present,
+            database,
+            by=f"cli:{app.os_user()}",
+            taken=lambda: serving.follow(self._present.specs),
+        )
+        async with watched(watch), self._duties(serving, team) as duties:
             running = asyncio.create_task(runner.run(), name="runner")
             stopping = asyncio.create_task(stop.wait(), name="stop")
             log.info("working", team=team, graphs=list(serving.loaded), slack=slack is not None)
@@ -167,11 +182,11 @@ class Worker:
 
     def _ticks(self, serving: Serving) -> dict[str, tuple[float, Tick]]:
         """What this worker does by the clock, each with its seconds."""
-        specs = {name: loaded.spec for name, loaded in serving.loaded.items()}
         wish = Wishes(self._present)
 
         async def act_in_time() -> None:
             now = await shown_time(self._settings.environment.clock_url)
+            specs = {name: loaded.spec for name, loaded in serving.loaded.items()}
             await deadlines.tick(self._database, specs, wish, now=now)
 
         async def tell_head() -> None:

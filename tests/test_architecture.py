@@ -325,7 +325,6 @@ def test_every_run_time_dependency_is_imported_or_explained() -> None:
 LATER = {
     "redis",
     "apscheduler",
-    "prometheus-client",
     "common-expression-language",
     "cryptography",
     "holidays",
