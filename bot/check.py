@@ -11,9 +11,11 @@ from typing import Final
 
 import typer
 
-from bot import app
+from bot import app, roster
 from bot.errors import SlackFailed
+from bot.profiles import EMAIL_SCOPE
 from bot.settings import Settings, examined
+from bot.slack import Slack
 from checkpoints import embedded, migrate
 from checkpoints.database import Database
 from checkpoints.errors import SaysoError
@@ -98,6 +100,34 @@ async def _slack(settings: Settings):  # type: ignore[no-untyped-def]
             await slack.call("auth.test")
         except SlackFailed as error:
             yield str(error)
+            return
+        for warning in await unreached(settings, slack):
+            yield warning
+
+
+async def unreached(settings: Settings, slack: Slack) -> list[str]:
+    """People who are named by an address that Slack does not show, or that nobody has."""
+    configuration = settings.configuration
+    managers = [*configuration.managers.people, *configuration.managers.people.values()]
+    named = {
+        email: where for where, people in roster.lists(configuration) for email in people.emails
+    }
+    if not named and not any("@" in one for one in managers):
+        return []
+    if slack.scopes and EMAIL_SCOPE not in slack.scopes:
+        return [
+            f"the app lacks the scope {EMAIL_SCOPE}, so nobody decides by an address; add it under "
+            "OAuth & Permissions and install the app again."
+        ]
+    told: list[str] = []
+    for email, where in list(named.items())[:MAX_LINES]:
+        try:
+            await slack.call("users.lookupByEmail", email=email)
+        except SlackFailed as error:
+            if error.error != "users_not_found":
+                return [*told, str(error)]
+            told.append(f"{where}.emails: nobody in the workspace has {email}.")
+    return told
 
 
 def _unreviewed(settings: Settings, registry: Registry) -> Iterator[str]:

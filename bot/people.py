@@ -74,12 +74,21 @@ class People:
         wanted = tuple(dict.fromkeys(groups))
         if self._slack is None:
             return Person(user, self.team, name=await self._known_name(user))
+        failed: list[BaseException] = []
         try:
             async with asyncio.timeout(seconds):
-                await asyncio.gather(
-                    self._fresh_person(user), *(self._fresh_group(group) for group in wanted)
+                # A group that cannot be read says nothing about who it is: all are waited for.
+                found = await asyncio.gather(
+                    self._fresh_person(user),
+                    *(self._fresh_group(group) for group in wanted),
+                    return_exceptions=True,
                 )
-        except (TimeoutError, SlackFailed) as error:
+            failed = [error for error in found if error is not None]
+        except TimeoutError as late:
+            failed = [late]
+        for error in failed:
+            if not isinstance(error, TimeoutError | SlackFailed):
+                raise error
             log.warning("could not find out who it is in time", user=user, why=type(error).__name__)
         return await self._from_rows(user, wanted)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.check import unreached
 from bot.settings import Settings, load
 from graphs import reviews
 from graphs.specs import People, Rule, Stage
@@ -161,6 +162,20 @@ async def test_a_name_that_nobody_stands_behind_is_told_to_the_operators(desk: D
     said = str([one["blocks"] for one in desk.slack.messages("C0OPS")])
     assert "card in role:by_address: sayso.toml names nobody for role:by_address" in said
     assert "card in who@example.com: users_not_found" in said
+
+
+async def test_check_warns_of_addresses_that_nobody_has_and_that_nobody_may_read(
+    desk: Desk,
+) -> None:
+    assert await unreached(desk.present.settings, desk.client) == []
+    settings = changed(desk, '"alice@example.com"', '"alice@example.com", "who@example.com"')
+    assert await unreached(settings, desk.client) == [
+        "roles.by_address.emails: nobody in the workspace has who@example.com."
+    ]
+    await desk.slack.misbehave(missing_scopes=["users:read.email"])
+    await desk.client.call("auth.test")
+    (told_,) = await unreached(settings, desk.client)
+    assert told_.startswith("the app lacks the scope users:read.email")
 
 
 async def test_the_card_names_whoever_it_is_and_says_whose_manager(desk: Desk) -> None:
