@@ -21,6 +21,7 @@ _WHY: Final = {
     Reason.DEACTIVATED: views.Refused.NOT_A_MEMBER,
     Reason.BOT: views.Refused.NOT_A_MEMBER,
     Reason.NOBODY_MAY: views.Refused.NOBODY_MAY,
+    Reason.HANDED_OVER: views.Refused.HANDED_OVER,
     Reason.EDITOR: views.Refused.EDITOR,
     Reason.NOT_YET: views.Refused.NOT_YET,
     Reason.THEIR_PART_IS_DONE: views.Refused.THEIR_PART_IS_DONE,
@@ -143,6 +144,9 @@ def _filled(told: views.Refusal, result: votes.VoteResult, card: views.CardView)
                 missing=max(0, card.decides.quorum - len(approvals(card))),
                 cast_by=views.Person(result.by, result.by_name) if result.by else None,
             )
+        case votes.HandedOver():
+            to = views.Person(result.to, result.to_name)
+            return replace(told, kind=views.Refused.HANDED_OVER, by=to, at=result.at)
         case votes.Superseded():
             return replace(told, kind=views.Refused.CHANGED, change=card.change)
         case votes.Expired():

@@ -204,6 +204,11 @@ def _changed(refusal: Refusal) -> Told:
     return Told(first, (*told, *look, say("private.changed.not_counted")))
 
 
+def _handed_over(refusal: Refusal) -> Told:
+    rest = (say("private.handed_over.back"), say("private.nothing_changed"))
+    return Told(say("private.handed_over", who=refusal.by or phrase("someone")), rest)
+
+
 def _editor(refusal: Refusal) -> Told:
     rest = (*_is_for(refusal.decides), say("private.nothing_changed"))
     return Told(say("private.editor"), rest)
@@ -339,6 +344,7 @@ _MAKERS: dict[Refused, Callable[[Refusal], Told]] = {
     Refused.WITHDRAWN: _withdrawn,
     Refused.CHANGED: _changed,
     Refused.NOT_ALLOWED: _not_allowed,
+    Refused.HANDED_OVER: _handed_over,
     Refused.EDITOR: _editor,
     Refused.NOT_YET: _not_yet,
     Refused.THEIR_PART_IS_DONE: _their_part_is_done,

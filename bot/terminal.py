@@ -30,6 +30,7 @@ _BECAUSE: Final = {
     Reason.OTHER_ORGANISATION: "{user} belongs to another organisation.",
     Reason.DEACTIVATED: "The account of {user} is deactivated.",
     Reason.BOT: "{user} is an app and not a person.",
+    Reason.HANDED_OVER: "{user} handed this to somebody else.",
     Reason.EDITOR: "{user} changed this action, and who changes it may not decide on it.",
     Reason.NOBODY_MAY: "Nobody may decide this: no rule in sayso.toml names anybody for it.",
 }
@@ -55,6 +56,8 @@ def not_counted(result: votes.VoteResult, review: Review, user: str) -> str | No
             said = f"{who} this already, at {when}: {_SAID.get(result.verb, result.outcome)}."
         case votes.AlreadyVoted():
             said = f"You ({user}) voted already: {_SAID.get(result.verb, result.verb)}."
+        case votes.HandedOver():
+            said = f"You ({user}) handed this to {result.to}."
         case votes.Superseded():
             said = f"The question has changed; revision {result.revision} stands now."
         case votes.Expired():

@@ -430,6 +430,7 @@ class Refused(StrEnum):
     CHANGED = "changed"  # change
     HELD = "held"
     NOT_ALLOWED = "not_allowed"
+    HANDED_OVER = "handed_over"  # by: to whom they handed it
     EDITOR = "editor"  # who changed an action may not approve it
     NOT_YET = "not_yet"  # others decide first
     THEIR_PART_IS_DONE = "their_part_is_done"  # others decide now

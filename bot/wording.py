@@ -876,6 +876,10 @@ ENGLISH: dict[str, Entry] = {
     "private.decided.respond": "*{who} answered this {noun} {at}*, before your click arrived.",
     "private.decided.continue": "*{who} let this {noun} go on {at}*, before your click arrived.",
     "private.decided.stop": "*{who} stopped this {noun} {at}*, before your click arrived.",
+    "private.handed_over": "*You handed this to {who}.*",
+    "private.handed_over.back": (
+        "To decide it yourself, choose “Hand to someone else” on the card and take it back."
+    ),
     "private.editor": "*You changed this action, so someone else has to approve it.*",
     "private.lapsed": "*{who} changed “{action}” after you had decided on it.*",
     "private.lapsed.note": "{who} changed “{action}” in {title} after you had decided on it.",

@@ -31,6 +31,7 @@ class Reason(StrEnum):
     DEACTIVATED = "deactivated"
     BOT = "bot"
     NOBODY_MAY = "nobody_may"  # no rule, or one that names nobody
+    HANDED_OVER = "handed_over"  # they handed it to somebody else
     EDITOR = "editor"  # who changed the action may not decide on it
     NOT_YET = "not_yet"  # they decide in a later stage
     THEIR_PART_IS_DONE = "their_part_is_done"  # they were asked in an earlier one
@@ -212,6 +213,18 @@ def may_decide_for(
     if person.id == requester and not rule.requester_may_decide:
         return Refusal(Reason.REQUESTER, rule)
     return None
+
+
+def may_stand_in(person: Person) -> Refusal | None:
+    """Whether somebody may be named to decide for others at all: full members may."""
+    refused = _as_a_person(person, guests=False)
+    return Refusal(refused) if refused is not None else None
+
+
+def may_be_away(person: Person) -> Refusal | None:
+    """Whether somebody may say who covers for them: whoever is here, a guest too."""
+    refused = _as_a_person(person, guests=True)
+    return Refusal(refused) if refused is not None else None
 
 
 def out_of_turn(

@@ -28,6 +28,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from checkpoints.database import Connection, Database, queries
+from graphs import covers
 from graphs.actions import Action, Asking, asking, same
 from graphs.directory import keys_of
 from graphs.errors import UnknownReview
@@ -347,6 +348,11 @@ async def find(connection: Connection | Database, review_id: int) -> Review | No
     return found[0] if found else None
 
 
+async def of_ids(connection: Connection | Database, ids: Sequence[int]) -> list[Review]:
+    """These reviews as they stand now, by their ids."""
+    return await _read(connection, ids=ids, limit=len(ids))
+
+
 async def list_(
     connection: Connection | Database,
     *,
@@ -410,9 +416,13 @@ async def _open(
 async def renew_asks(connection: Connection, review_id: int) -> None:
     """Let the open items of a review be found by whom they ask now; a stage or a rule changed."""
     review = await get(connection, review_id)
+    handed = await covers.of_review(connection, review_id)
     for item in review.items:
         if item.status == "open":
             keys = keys_of(item.rule.approvers, review.requester) if item.rule is not None else []
+            for one in handed if keys else ():
+                keys = [key for key in keys if key != f"user:{one.giver}"]
+                keys = list(dict.fromkeys([*keys, f"user:{one.taker}"]))
             await connection.execute(SQL.ask, review_id, item.item, keys)
 
 

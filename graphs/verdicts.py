@@ -83,6 +83,15 @@ class Refused:
 
 
 @dataclass(frozen=True)
+class HandedOver:
+    """They handed it to somebody else, and have no say until they take it back."""
+
+    to: str
+    to_name: str
+    at: datetime
+
+
+@dataclass(frozen=True)
 class Expired:
     """The deadline was first."""
 
@@ -118,8 +127,8 @@ class Unknown:
 
 
 VoteResult: TypeAlias = (
-    Counted | Decided | Edited | AlreadyDecided | Superseded | AlreadyVoted | Refused | Expired
-    | Withdrawn | Held | BadAnswer | Unknown
+    Counted | Decided | Edited | AlreadyDecided | Superseded | AlreadyVoted | Refused
+    | HandedOver | Expired | Withdrawn | Held | BadAnswer | Unknown
 )  # fmt: skip
 
 

@@ -24,15 +24,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from checkpoints import leases
 from checkpoints.database import Connection, queries
 from checkpoints.text import clean, clean_json
-from graphs import actions, audit, mailbox, ports, reviews
+from graphs import actions, audit, covers, mailbox, ports, reviews
 from graphs.answers import check
+from graphs.covers import Handover
 from graphs.directory import Directory
 from graphs.plain import digest, written
 from graphs.policy import Person, Reason, Refusal, may_decide, may_decide_for, out_of_turn
@@ -46,6 +47,7 @@ from graphs.verdicts import Counted as Counted
 from graphs.verdicts import Decided as Decided
 from graphs.verdicts import Edited as Edited
 from graphs.verdicts import Expired as Expired
+from graphs.verdicts import HandedOver as HandedOver
 from graphs.verdicts import Held as Held
 from graphs.verdicts import Refused as Refused
 from graphs.verdicts import Superseded as Superseded
@@ -88,9 +90,12 @@ class Voter:
     directory: Directory = field(default_factory=Directory)
     requester_email: str | None = ""  # None where it could not be found out
     covers: tuple[Person, ...] = ()
+    handed: Handover | None = None  # the review to somebody else: then they have no say on it
 
     def seat(self, rule: Rule | None, requester: str) -> Person | Refusal:
         """For whom this person may vote under a rule: themselves, else somebody they cover."""
+        if self.handed is not None:
+            return Refusal(Reason.HANDED_OVER, rule)
         refusal = may_decide(rule, self.person, requester)
         if refusal is None:
             return self.person
@@ -176,6 +181,8 @@ async def vote(
     verb = verb or _verb_of(found.asking, answer)
     note = note or (actions.note_of(answer) if found.asking.actions else None)
     note = _capped(clean(note)) if note else None
+    if found.audience == "reviewers":
+        voter = await _as_it_is_now(connection, voter, review_id, now)
     refusal = _refusal(row, found, mine, voter, revision, answer, verb, note)
     if refusal is not None:
         return await _refuse(connection, refusal, thread_id, review_id, voter, verb)
@@ -396,6 +403,20 @@ async def _edit(
     return revision
 
 
+async def _as_it_is_now(
+    connection: Connection, voter: Voter, review_id: int, now: datetime | None
+) -> Voter:
+    """The voter with whom they cover for read again under the locks: an absence may have ended."""
+    handed = await covers.handed_over(connection, review_id, voter.person.id)
+    if not voter.covers:
+        return replace(voter, handed=handed)
+    ids = await covers.for_(
+        connection, voter.person.team, voter.person.id, review_id, now, for_sure=True
+    )
+    still = tuple(one for one in voter.covers if one.id in ids)
+    return replace(voter, handed=handed, covers=still)
+
+
 def _rejection(review: reviews.Review, mine: reviews.Item, spec: GraphSpec | None) -> Ballot | None:
     """What stands for a rejection where nobody is left who could bring the item to an end.
 
@@ -468,6 +489,8 @@ def _refusal(
     own = next((vote for vote in standing if vote.voter == voter.person.id), None)
     if own is not None and not edits:  # in an earlier stage, too
         return AlreadyVoted(own.verb, own.cast_at)
+    if voter.handed is not None:
+        return _handed_over(voter.handed, standing)
     if isinstance(seat, Refusal):
         return Refused(seat.reason, seat.rule)
     taken = next((vote for vote in standing if vote.seat == seat.id), None)
@@ -486,6 +509,14 @@ def _refusal(
     if message is None and not edits:
         message = _other_than_settled(review, mine, whole, voter, answer, verb, note)
     return BadAnswer(message) if message is not None else None
+
+
+def _handed_over(handed: Handover, standing: Sequence[reviews.Vote]) -> VoteResult:
+    """What is told to somebody who handed it over: who has it, or has decided it for them."""
+    theirs = next((vote for vote in standing if vote.seat == handed.giver), None)
+    if theirs is not None:
+        return AlreadyVoted(theirs.verb, theirs.cast_at, theirs.voter, theirs.voter_name)
+    return HandedOver(handed.taker, handed.taker_name, handed.made_at)
 
 
 def _other_than_settled(

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from checkpoints import leases
 from checkpoints.database import Database
-from graphs import audit, interventions, mailbox, reviews, votes
+from graphs import absences, audit, interventions, mailbox, reviews, votes
 from graphs.directory import Directory
 from graphs.policy import Reason
 from graphs.specs import GraphSpec, People, Rule, Stage
@@ -370,6 +370,11 @@ async def test_who_covers_for_somebody_counts_for_them_and_each_seat_counts_once
 
     async def vote(by: str, *covers: str) -> votes.VoteResult:
         async with here.database.transaction() as connection:
+            for one in covers:
+                until = datetime.now(UTC) + timedelta(days=1)
+                await absences.set_(
+                    connection, person=person(one), cover=person(by), until=until
+                )  # fmt: skip
             return await votes.vote(
                 connection, review_id=review.id, answer=APPROVE, wish=here.wish,
                 voter=replace(voter(by), covers=tuple(person(one) for one in covers)),
