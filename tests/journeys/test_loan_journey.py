@@ -46,9 +46,17 @@ async def test_a_loan_goes_from_message_to_payment_and_everybody_is_told(running
     assert len(await running.messages("C0CREDIT")) == 1
 
 
-async def test_the_progress_message_shows_steps_and_is_one_message(running: Product) -> None:
+async def test_the_progress_message_shows_steps_and_is_one_message_also_past_a_question(
+    running: Product,
+) -> None:
     ts, card = await ask(running)
     progress = await running.message("C0LOANS", "Read the request", thread_ts=ts)
+    await running.click("U0ALICE", "Ask Bob a question", card)
+    await running.view("U0ALICE", "Question")
+    await running.control("submit", user="U0ALICE", values={"words": "Is the van ordered?"})
+    await running.message("C0LOANS", "<@U0BOB>", "Is the van ordered?", thread_ts=ts)
+    await running.say("U0BOB", "C0LOANS", "Not yet, it is held for us.", thread_ts=ts)
+    await running.shows(card, "Is the van ordered?", "Not yet, it is held for us.")
     await running.click("U0ALICE", "Approve", card)
     await running.shows(card, "Done.")
     done = await running.message("C0LOANS", "✓", "Pay out", thread_ts=ts)
