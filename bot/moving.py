@@ -6,7 +6,7 @@ each question is moved in a transaction of its own, which looks again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from bot import app, operating, terminal
@@ -21,6 +21,7 @@ from graphs.applying import AT_ONCE, Left, Moved, Result
 from graphs.errors import UnknownGraph
 from graphs.plain import plain
 from graphs.policy import Policy, fingerprint
+from graphs.reviews import Review
 from graphs.specs import Rule
 
 JSON: TypeAlias = Any
@@ -83,25 +84,27 @@ async def _looked_at(
 ) -> list[Result]:
     """What the file makes of every open question that it would move, or cannot judge."""
     if review_id is not None:
-        return [await _compared(database, policy, review_id)]
+        one = await reviews.get(database, review_id)
+        return [result async for result in _compared(database, policy, [one])]
     found: list[Result] = []
     last = seen = 0
     while ids := await applying.open_after(database, last, graph):
-        for one in ids:
-            result = await _compared(database, policy, one)
-            if isinstance(result, Moved | Left):
-                found.append(result)
+        waiting = await reviews.of_ids(database, ids)
+        compared = [result async for result in _compared(database, policy, waiting)]
+        found += [result for result in compared if isinstance(result, Moved | Left)]
         last, seen = ids[-1], seen + len(ids)
         if len(ids) == AT_ONCE:
             progress("looked at", seen)
     return found
 
 
-async def _compared(database: Database, policy: Policy, review_id: int) -> Result:
-    review = await reviews.get(database, review_id)
-    thread = await threads.get(database, review.thread_id)
-    state = await _state(database, policy, review.graph, thread.id)
-    return applying.compared(review, thread, policy, state)
+async def _compared(
+    database: Database, policy: Policy, waiting: Sequence[Review]
+) -> AsyncIterator[Result]:
+    asking = await threads.of_ids(database, {review.thread_id for review in waiting})
+    for review in waiting:
+        state = await _state(database, policy, review.graph, review.thread_id)
+        yield applying.compared(review, asking[review.thread_id], policy, state)
 
 
 async def _moved(

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -192,6 +192,12 @@ async def find(connection: Connection | Database, thread_id: str) -> Thread | No
     """The thread as it stands now, or None."""
     rows = await _read(connection, ids=[thread_id])
     return rows[0] if rows else None
+
+
+async def of_ids(connection: Connection | Database, ids: Collection[str]) -> dict[str, Thread]:
+    """These threads as they stand now, by their ids."""
+    found = await _read(connection, ids=list(ids), limit=len(ids))
+    return {thread.id: thread for thread in found}
 
 
 async def resolve(connection: Connection | Database, said: str) -> str:

@@ -54,10 +54,10 @@ def ratio(what: str, ours: Sequence[float], theirs: Sequence[float], goal: Goal)
     return Figure(what, times, spread, "x", str(goal), goal.of(times))
 
 
-async def timed(verb: Callable[[], Awaitable[Any]]) -> float:
+async def timed(verb: Callable[..., Awaitable[Any]], *given: Any) -> float:
     """How many seconds it took."""
     begun = time.perf_counter()
-    await verb()
+    await verb(*given)
     return time.perf_counter() - begun
 
 

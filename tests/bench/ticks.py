@@ -34,8 +34,8 @@ async def figures(
         for number in range(WARM_UP + rounds):
             for crowd in _in_turn(crowds, number):
                 await crowd.make_due(due)
-                took = await measures.timed(lambda crowd=crowd: _tick(crowd, due))
-                rested = await measures.timed(lambda crowd=crowd: _rest(crowd))
+                took = await measures.timed(_tick, crowd, due)
+                rested = await measures.timed(_rest, crowd)
                 await crowd.undo()
                 if number >= WARM_UP:
                     warm.setdefault(crowd.size, []).append(took)
@@ -55,7 +55,7 @@ async def figures(
         await cold()
         async with opened() as crowds:
             for crowd in _in_turn(crowds, number):
-                took = await measures.timed(lambda crowd=crowd: _tick(crowd, due))
+                took = await measures.timed(_tick, crowd, due)
                 first.setdefault(crowd.size, []).append(took)
     for figure in _compared(f"first tick after a start, {due} due", first):
         yield figure
