@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from graphs.directory import Directory, keys_of
 from graphs.policy import Person, Reason, may_decide, may_decide_for
 from graphs.specs import Escalation, People, Rule, Stage
@@ -106,3 +111,90 @@ def test_a_manager_whom_only_an_address_tells_that_nobody_could_read_is_no_yes_a
     assert may_decide(by_id, person("U0ERIN"), "U0BOB") is None
     assert may_decide(by_id, person("U0DANA"), "U0BOB") is not None
     assert not by_id.approvers.manager
+
+
+USERS = st.sampled_from(["U0A", "U0B", "U0C"])
+GROUPS = st.sampled_from(["S0A", "S0B"])
+EMAILS = st.sampled_from(["a@x.y", "b@x.y"])
+ROLES = st.sampled_from(["one", "two", "gone"])
+
+
+def some(of: st.SearchStrategy[str]) -> st.SearchStrategy[tuple[str, ...]]:
+    return st.lists(of, max_size=2, unique=True).map(tuple)
+
+
+LISTS = st.builds(People, users=some(USERS), groups=some(GROUPS), emails=some(EMAILS))
+ASKED = st.builds(
+    People,
+    users=some(USERS),
+    groups=some(GROUPS),
+    emails=some(EMAILS),
+    roles=some(ROLES),
+    manager=st.booleans(),
+)
+DIRECTORIES = st.builds(
+    Directory,
+    st.dictionaries(st.sampled_from(["one", "two"]), LISTS),
+    st.dictionaries(st.one_of(USERS, EMAILS), st.one_of(USERS, EMAILS)),
+)
+PEOPLE = st.builds(
+    Person,
+    id=USERS,
+    team=st.just("T0SAYSO"),
+    is_guest=st.booleans(),
+    is_stranger=st.booleans(),
+    is_bot=st.booleans(),
+    deleted=st.booleans(),
+    known=st.sampled_from([True, True, True, False]),
+    email=st.one_of(st.none(), st.just(""), EMAILS),
+    groups=st.one_of(st.none(), st.frozensets(GROUPS)),
+)
+
+
+def is_named(who: Person, asked: People, here: Directory, requester: str, email: str) -> bool:
+    """Whether one of the names is this person's, told without the code that is tested."""
+    lists = [asked, *(here.roles[role] for role in asked.roles if role in here.roles)]
+    manager = here.managers.get(requester, here.managers.get(email)) if asked.manager else None
+    return (
+        who.id == manager
+        or bool(who.email and who.email == manager)
+        or any(who.id in one.users for one in lists)
+        or any(who.groups and who.groups & set(one.groups) for one in lists)
+        or any(who.email and who.email in one.emails for one in lists)
+    )
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    here=DIRECTORIES,
+    asked=ASKED,
+    who=PEOPLE,
+    requester=USERS,
+    email=st.one_of(st.none(), st.just(""), EMAILS),
+    flags=st.fixed_dictionaries(
+        dict.fromkeys(
+            ("guests_may_decide", "strangers_may_decide", "requester_may_decide"), st.booleans()
+        )
+    ),
+)
+def test_nobody_decides_whom_no_name_stands_for(
+    here: Directory,
+    asked: People,
+    who: Person,
+    requester: str,
+    email: str | None,
+    flags: dict[str, Any],
+) -> None:
+    rule = here.rule(Rule(approvers=asked, **flags), requester, email)
+    may = may_decide(rule, who, requester) is None
+    assert not may or is_named(who, asked, here, requester, email or "")
+    ordinary = who.known and not (who.deleted or who.is_bot or who.is_guest or who.is_stranger)
+    assert not may or (who.known and not who.deleted and not who.is_bot)
+    assert not may or who.id != requester or rule.requester_may_decide
+    if may and not ordinary:
+        assert who.id in rule.approvers.users
+        lets_in = rule.strangers_may_decide if who.is_stranger else rule.guests_may_decide
+        assert lets_in
+    if ordinary and (who.id != requester or rule.requester_may_decide):
+        known = email is not None or not here.asks_for_address(requester)
+        assert may == is_named(who, asked, here, requester, email or "") or not known
