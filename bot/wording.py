@@ -272,7 +272,7 @@ ENGLISH: dict[str, Entry] = {
     "fact.told": "Told",
     "voted": "{who}{at}",
     "voted_for": "{who} for {seat}",
-    "voted.stage": "{who} in stage {stage}{at}",
+    "voted.stage": "{who} (stage {stage}{at})",
     "by_chose": "{who}: {choice}",
     "told_runs": "{who}, who runs this",
     "told_both": "{requester} and {who}, who runs this",
