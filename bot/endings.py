@@ -234,6 +234,8 @@ def replaced(view: CardView) -> Standing:
     linked = linked or bool(change and change.new_ref)
     why = [said(view.because)] if view.because else []
     closed = say("note.replaced.new" if linked else "note.replaced.closed")
+    if change and change.rules:  # the new one is not below it
+        closed, why = said(view.because), []
     note = notification([first, closed], why)
     plain = say("status.replaced.next" if linked else "status.replaced.closed")
     return Standing("leftwards_arrow_with_hook", say("status.replaced"), (plain,), note)

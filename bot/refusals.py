@@ -190,7 +190,7 @@ def _changed(refusal: Refusal) -> Told:
     if change is None:
         return Told(say("private.changed.plain"), (say("private.changed.not_counted"),))
     if change.rules:
-        rest = (say("private.changed.not_counted"), say("private.changed.look"))
+        rest = (say("private.changed.not_counted"), say("private.lapsed.rules.look"))
         return Told(say("private.changed.rules"), rest)
     if change.by is None:
         rest = (say("private.changed.not_counted"), say("private.asked_anew.next"))

@@ -233,6 +233,7 @@ class Renderings:
             view.asked_at,
             link=await self.link(connection, view.review_id),
             new_ref=views.Ref(view.review_id, view.revision),
+            rules=True,
         )
         because = phrase("closed.moved")
         return replace(view, status=views.Status.REPLACED, change=change, because=because)

@@ -26,6 +26,7 @@ from bot.views import (
     Vote,
     Words,
 )
+from bot.wording import phrase
 from graphs.actions import asking
 from graphs.questions import Shown, shown
 from tests.bot.card_samples import (
@@ -174,6 +175,9 @@ REFUSALS: dict[str, Refusal] = {
     "private-asked-anew": replace(
         REFUSED_BASE, change=Change(None, at(30, "14:03"), new_ref=Ref(521))
     ),
+    "private-changed-rules": replace(
+        REFUSED_BASE, change=Change(None, at(30, "14:03"), rules=True)
+    ),
     "private-editor": replace(REFUSED_BASE, kind=Refused.EDITOR),
     "private-may-not-ask-again": replace(REFUSED_BASE, kind=Refused.MAY_NOT_ASK_AGAIN),
     "private-already-changed": replace(
@@ -184,12 +188,21 @@ MESSAGES = {
     "private-lapsed": lambda: lapses.lapsed(
         LapseView(REF, OPEN.shown.title, replace(ONE_VALUE, action="Issue refund"))
     ),
+    "private-lapsed-rules": lambda: lapses.lapsed(
+        LapseView(REF, OPEN.shown.title, Change(None, at(30, "14:03"), link=LINK, rules=True))
+    ),
     "private-lapsed-link": lambda: lapses.lapsed(
         LapseView(REF, OPEN.shown.title, replace(SEVERAL_VALUES, link=LINK))
     ),
 }
 
 CARDS: dict[str, CardView] = {
+    "refund-moved": replace(
+        of(BOTH),
+        status=Status.REPLACED,
+        because=phrase("closed.moved"),
+        change=Change(None, at(30, "14:03"), link=LINK, new_ref=REF, rules=True),
+    ),
     "refund-open-0-of-2": of(BOTH),
     "refund-open-1-of-2": of(BOTH, APPROVED),
     "refund-open-1-edited": of(BOTH, {**APPROVED, **CHANGED, "outcome": "edited"}, now=LESS),
