@@ -19,7 +19,7 @@ from bot.stories import people_in_words, shadow_in_words
 from checkpoints.errors import SaysoError
 from graphs import audit, deadlines, reviews, threads
 from graphs.actions import Action, asking
-from graphs.cases import Case
+from graphs.cases import Case, action_of
 from graphs.directory import Directory
 from graphs.plain import plain
 from graphs.policy import LookedAt, Policy, Verdict, fingerprint
@@ -87,8 +87,7 @@ async def explain(review_id: int) -> dict[str, Any]:
     spec = settings.configuration.graphs.get(review.graph)
     items = []
     for item in review.items:
-        action = review.asking.actions[item.item] if review.asking.actions else None
-        now = _found(policy, case, action, review.opened_at)
+        now = _found(policy, case, action_of(review, item), review.opened_at)
         done = deadlines.then(review, item, spec)
         items.append(
             {

@@ -2,7 +2,8 @@
 
 A question keeps the rule under which it was opened, so that whoever was asked stays asked. Where
 the file changed and that is not wanted, an operator applies it. For each question the rule is
-searched anew, with the same facts as when it was opened. Where another one is for an item of it:
+searched anew, by the same facts as when it was opened, with an action as somebody's edit left it.
+Where another one is for an item of it:
 
 1. the item gets that rule and its hash, and asks the people of its first stage;
 2. what the old rule's clock had done is over: nobody is escalated to, and the new rule's timers
@@ -25,7 +26,7 @@ from typing import Any, Final, TypeAlias
 from checkpoints import leases
 from checkpoints.database import Connection, Database, queries
 from graphs import audit, deadlines, ports, reviews, threads
-from graphs.cases import Case, Found
+from graphs.cases import Case, Found, action_of
 from graphs.policy import Policy, fingerprint
 from graphs.ports import Wish, no_wish
 from graphs.reviews import Item, Review
@@ -94,9 +95,8 @@ def compared(review: Review, thread: Thread, policy: Policy, state: JSON) -> Res
     if review.status != "open" or review.audience != "reviewers":
         return Unchanged(review.id)
     case = Case.of(thread, review.node, review.question, state)
-    actions = review.asking.actions
     found = [
-        (item, case.found(policy, actions[item.item] if actions else None))
+        (item, case.found(policy, action_of(review, item)))
         for item in review.items
         if item.status == "open"
     ]

@@ -8,11 +8,12 @@ the same rule.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from graphs.actions import Action, named
 from graphs.policy import LookedAt, Policy, RuleFailed, Verdict, fingerprint
+from graphs.reviews import Item, Review
 from graphs.specs import Rule
 from graphs.threads import Thread
 
@@ -85,6 +86,13 @@ class Case:
             "requester": self.requester,
             "customer": self.customer,
         }
+
+
+def action_of(review: Review, item: Item) -> Action | None:
+    """The action of an item as it stands on the card now: what an edit made of it is what runs."""
+    if not review.asking.actions:
+        return None
+    return replace(review.asking.actions[item.item], arguments=item.arguments)
 
 
 def shadowed(item: int, action: Action | None, shadow: LookedAt, found: Found) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ from graphs.policy import Policy, fingerprint
 from graphs.specs import Deadline, Escalation, People, Rule
 from tests.graphs.conftest import House, until
 from tests.graphs.test_items import APPROVE as APPROVED
-from tests.graphs.test_items import MONEY, WORDS
+from tests.graphs.test_items import MONEY, WORDS, edit
 from tests.graphs.test_items import asked as asked_about_actions
 
 APPROVE = {"decision": "approve"}
@@ -95,6 +95,24 @@ async def test_of_several_actions_only_those_with_another_rule_begin_anew(
     assert now.revision == 2
     assert [len(item.standing_votes()) for item in now.items] == [1, 1, 0]
     assert now.items[1].opened_under == WORDS  # it was decided
+
+
+async def test_an_action_comes_under_the_rule_for_what_an_edit_made_of_it(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+    large = HEAD.model_copy(update={"when": "question.sum > 50"})
+    desk = MONEY.model_copy(update={"quorum": 2})
+    pay = {"name": "pay", "args": {"sum": 5, "to": "Asha"}}
+    review = await asked_about_actions(here, desk, calls=(pay,))
+    edited = await here.vote(review.id, edit(sum=4000))
+    assert isinstance(edited, votes.Edited)
+    done = await apply(here, review, large, desk)
+    assert isinstance(done, Moved)
+    assert [(one.after, one.lapsed) for one in done.changes] == [(large, ("U0ALICE",))]
+    now = await reviews.get(here.database, review.id)
+    assert (now.revision, now.items[0].arguments["sum"]) == (3, 4000)
+    assert await apply(here, review, large, desk) == Unchanged(review.id)
 
 
 async def test_what_cannot_be_told_stays_and_what_no_rule_is_for_is_decided_by_nobody(
