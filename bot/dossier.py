@@ -82,6 +82,7 @@ class Dossier:
             page = pages - 1 if page is None else min(max(page, 0), pages - 1)
             shown = entries[page * history.LINES : (page + 1) * history.LINES]
             people = [entry.actor for entry in shown if entry.actor not in _OURS]
+            people += [seat for entry in shown if (seat := _seat(entry))]
             names = await self._house.people.names(connection, people)
         return views.HistoryView(
             ref=views.Ref(review.id, review.revision),
@@ -242,7 +243,14 @@ def _asked(card: views.CardView) -> tuple[views.Asked, ...]:
 
 def _happened(entry: audit.Entry, names: Mapping[str, str]) -> views.Happened:
     who = None if entry.actor in _OURS else _person(entry.actor, names)
-    return views.Happened(entry.at, entry.what, who, says=_says(entry))
+    seat = _person(_seat(entry), names) if _seat(entry) else None
+    return views.Happened(entry.at, entry.what, who, says=_says(entry), seat=seat)
+
+
+def _seat(entry: audit.Entry) -> str:
+    """For whom a vote counts, where that is somebody else; else ""."""
+    seat = entry.detail.get("seat")
+    return seat if isinstance(seat, str) and seat != entry.actor else ""
 
 
 def _says(entry: audit.Entry) -> str:
@@ -253,8 +261,15 @@ def _says(entry: audit.Entry) -> str:
     for key in _TELLING.get(entry.what, ("reason", "why", "error")):
         value = detail.get(key)
         if isinstance(value, str) and value:
-            return value if key == "text" else _in_words(value)
+            return value if key == "text" else _in_words(value) + _in_stage(detail)
     return ""
+
+
+def _in_stage(detail: Mapping[str, Any]) -> str:
+    stages = detail.get("stages")
+    if not isinstance(stages, int) or stages <= 1:
+        return ""
+    return f", {phrase('action.stage', stage=detail.get('stage'), stages=stages)}"
 
 
 def _in_words(value: str) -> str:

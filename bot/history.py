@@ -7,6 +7,7 @@ from typing import Any, Final
 from bot import limits
 from bot.blocks import Blocks, bullets, button
 from bot.inline import Inline, Moment
+from bot.judgements import by_whom
 from bot.modals import window
 from bot.values import excerpt
 from bot.views import Happened, HistoryView
@@ -49,7 +50,7 @@ def _told(one: Happened) -> Inline:
     key = f"history.{one.what}"
     slots: dict[str, Any] = {"says": excerpt(one.says, _SAYS)}
     if one.who is not None:
-        slots["who"] = one.who
+        slots["who"] = by_whom(one.who, one.seat)
     if has(key) and (one.who is not None or "{who}" not in phrase(key, who="{who}", says="")):
         return say(key, **slots)
     # The record's own names are for people too, but for the one that only we know.

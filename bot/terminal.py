@@ -32,6 +32,8 @@ _BECAUSE: Final = {
     Reason.BOT: "{user} is an app and not a person.",
     Reason.HANDED_OVER: "{user} handed this to somebody else.",
     Reason.EDITOR: "{user} changed this action, and who changes it may not decide on it.",
+    Reason.NOT_YET: "It is not the turn of {user} yet: others decide first.",
+    Reason.THEIR_PART_IS_DONE: "The stage in which {user} was asked is over.",
     Reason.NOBODY_MAY: "Nobody may decide this: no rule in sayso.toml names anybody for it.",
 }
 
@@ -54,6 +56,8 @@ def not_counted(result: votes.VoteResult, review: Review, user: str) -> str | No
             who = f"You ({user}) decided" if result.by == user else f"{result.by} decided"
             when = f"{result.at:%Y-%m-%d %H:%M} UTC" if result.at else "before"
             said = f"{who} this already, at {when}: {_SAID.get(result.verb, result.outcome)}."
+        case votes.AlreadyVoted() if result.by not in ("", user):
+            said = f"{result.by} gave the vote that you ({user}) have, and it counts once."
         case votes.AlreadyVoted():
             said = f"You ({user}) voted already: {_SAID.get(result.verb, result.verb)}."
         case votes.HandedOver():

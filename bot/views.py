@@ -190,6 +190,15 @@ class Taken:
 
 
 @dataclass(frozen=True)
+class StandIn:
+    """Who decides in whose place: somebody is away until then, or without it handed it over."""
+
+    by: Person
+    of: Person
+    until: datetime | None = None  # the last moment of it
+
+
+@dataclass(frozen=True)
 class AskedAgain:
     """The first answer that could not be used, and what was said of it."""
 
@@ -265,6 +274,7 @@ class CardView:
     out_of_reach: bool = False  # rejected because nobody is left who could decide it
     talk: tuple[Exchange | Comment, ...] = ()
     taken: Taken | None = None
+    stand_ins: tuple[StandIn, ...] = ()
     again: AskedAgain | None = None
     customer: str = ""
     remembered: bool = False  # the outcome is in the customer's memory
@@ -380,6 +390,7 @@ class Happened:
     what: str
     who: Person | None = None
     says: str = ""  # a clause of our own or of somebody's, where the entry has room for one
+    seat: Person | None = None  # for whom it counts, where that is somebody else
 
 
 @dataclass(frozen=True)
@@ -452,9 +463,9 @@ class Refused(StrEnum):
     MAY_NOT_ASK = "may_not_ask"
     MAY_NOT_COMMENT = "may_not_comment"
     MAY_NOT_TAKE = "may_not_take"
-    NOT_THEIRS = "not_theirs"  # by: who looks at it, if anybody
+    NOT_THEIRS = "not_theirs"  # to give back
     MAY_NOT_ANSWER = "may_not_answer"
-    ANSWERED = "answered"  # by, at
+    ANSWERED = "answered"
     NOT_NEEDED = "not_needed"  # the question, for its request is closed
     UNKNOWN_COMMAND = "unknown_command"  # help
     UNKNOWN_BUTTON = "unknown_button"
@@ -655,6 +666,7 @@ class ReminderView:
     escalated: bool = False
     link: str = ""
     row: int = 1
+    covers: tuple[Person, ...] = ()  # in whose place this person gets it
 
 
 @dataclass(frozen=True)
