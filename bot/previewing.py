@@ -13,6 +13,7 @@ from bot.rows import words
 from bot.settings import load
 from bot.values import one_line
 from graphs.actions import asking
+from graphs.directory import Directory
 from graphs.errors import UnknownGraph
 from graphs.plain import digest, plain
 from graphs.policy import RuleFailed
@@ -48,7 +49,7 @@ def card(
             rule = policy.rule_for(graph, node, tool, {"question": about})
         except RuleFailed:
             rule = None
-        return _decides(rule)
+        return _decides(rule, policy.directory)
 
     by_action = [decides(action.tool, action.arguments) for action in asked.actions]
     return cards.render(
@@ -75,14 +76,15 @@ def as_text(payload: Payload) -> str:
     return "\n".join([one_line(payload.text), "", *_lines(payload.blocks)])
 
 
-def _decides(rule: Rule | None) -> views.Decides:
+def _decides(rule: Rule | None, directory: Directory) -> views.Decides:
     if rule is None:
         return views.Decides()
-    approvers = rule.stage(0).approvers
-    others = [*approvers.emails, *(f"role {role}" for role in approvers.roles)]
-    others += ["the requester's manager"] if approvers.manager else []
+    asked = rule.stage(0).approvers
+    # Whose manager is not known before somebody asks; a role is who the file says it is.
+    approvers = directory.named(asked.model_copy(update={"manager": False}), REQUESTER.id)
+    manager = (views.Manager("", "", REQUESTER),) if asked.manager else ()
     stages = tuple(
-        _decides(rule.stage(number).model_copy(update={"because": stage.because}))
+        _decides(rule.stage(number).model_copy(update={"because": stage.because}), directory)
         for number, stage in enumerate(rule.stages)
     )
     return views.Decides(
@@ -90,7 +92,8 @@ def _decides(rule: Rule | None) -> views.Decides:
         groups=tuple(views.UserGroup(group, group, ping=False) for group in approvers.groups),
         people=(
             *(views.Person(user, user) for user in approvers.users),
-            *(views.Person("", other) for other in others),
+            *(views.Person("", email) for email in approvers.emails),
+            *manager,
         ),
         because=rule.because,
         stages=stages,

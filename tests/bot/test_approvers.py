@@ -224,6 +224,11 @@ async def test_somebody_of_another_organisation_decides_where_a_rule_names_them(
     await window(desk, "U0STRANGER", "History")
     await press(desk, "U0STRANGER", "Add a comment")
     assert "You cannot comment" in await told(desk, "U0STRANGER")
+    for verb in ("try_again", "ask_again", "withdraw"):
+        who = {"user": {"id": "U0STRANGER"}}
+        await interaction(desk, **pressed(verb, f"{review_id}.1", team=None, **who))
+        (entry,) = await desk.audit(f"{verb}.refused")
+        assert entry["why"] == "other_organisation"
     await press(desk, "U0STRANGER", "Reject")
     await window(desk, "U0STRANGER", "Reject this request")
     await desk.slack.submit("U0STRANGER", {"reason": "Not yet."})

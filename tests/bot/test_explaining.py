@@ -112,6 +112,8 @@ def test_roles_and_managers_are_told_by_name_and_by_who_they_are_now(
     assert found["are"] == ["U0DANA", "erin@example.com"]
     (found,) = simulate(case(question="Pay?", requester="U0CHARLIE"))
     assert found["are"] == ["U0DANA"]
+    made = previewing.card("pay", "ask", {"question": "Pay?"}, None, NOW)
+    assert "@U0DANA and Whoever asks's manager" in previewing.as_text(made)
 
 
 @pytest.mark.usefixtures("configured")
