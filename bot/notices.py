@@ -262,8 +262,10 @@ def _by(blocks: Blocks, view: OutcomeView) -> None:
                 parts += [heading, quote(vote.note or "", 400)]
         blocks.rich("by", *parts)
         return
-    if not view.out_of_reach:  # what was said then was for it, or was not what decided
+    if not view.out_of_reach:
         blocks.rich("by", quote(view.note or _note_of(view.votes), 2_000))
+    elif view.by:  # what others said was for it
+        blocks.rich("by", quote(view.note, 2_000))
 
 
 def _note_of(votes: tuple[Vote, ...]) -> str:

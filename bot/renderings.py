@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bot import cards, lapses, notices, posts, reminders, rows, talks, timing, views
+from bot import cards, covering, lapses, notices, posts, reminders, rows, talks, timing, views
 from bot.approvers import Approvers
 from bot.cards import Payload
 from bot.people import People
@@ -67,6 +67,9 @@ class Renderings:
             return await self._replies.kept(connection, post)
         if post.kind in (posts.QUESTION, posts.ANSWERED, posts.TAKEN):
             return await talks.post(self, connection, post)
+        if post.kind in (posts.COVER, posts.HANDED):
+            approvers = Approvers(self.people, self._present.policy.directory)
+            return await covering.post(self, connection, approvers, post)
         if post.kind == posts.LAPSED:
             lapse = await self._replies.lapse(connection, post)
             return lapses.lapsed(lapse) if lapse else None
@@ -92,7 +95,10 @@ class Renderings:
         if review.status != "open" or item.status != "open" or rule is None:
             return None
         own = post.place == review.requester and not rule.requester_may_decide
-        if own or any(post.place in (vote.voter, vote.seat) for vote in item.standing_votes()):
+        heard = {one for vote in item.standing_votes() for one in (vote.voter, vote.seat)}
+        approvers = Approvers(self.people, self._present.policy.directory)
+        covered = await covering.reminded(connection, approvers, review, item, post.place, heard)
+        if own or covered is None:
             return None
         if post.kind == posts.REMINDER and post.ts is None:
             taking = await takings.of_review(connection, review)
@@ -104,6 +110,7 @@ class Renderings:
             escalated=post.kind == posts.ESCALATION,
             link=await self.link(connection, review.id),
             row=post.wanted,
+            covers=covered,
         )
 
     # Cards
@@ -163,6 +170,9 @@ class Renderings:
             confirm=bool(review.rule and review.rule.confirm),
             talk=await talks.of_review(connection, self.people, review),
             taken=taken,
+            stand_ins=await covering.stand_ins(
+                connection, Approvers(self.people, self._present.policy.directory), review
+            ),
             offers=rows.offers(status, review, thread, taken=taken is not None),
             words=rows.words(spec, review.graph),
         )
@@ -190,7 +200,7 @@ class Renderings:
                 outcome=item.outcome or "",
                 by=rows.person(item.decided_by, names) if item.decided_by else None,
                 at=item.decided_at,
-                note=item.note or "",
+                note=item.note or "" if item.decided_by else "",
                 edited_by=rows.person(item.edited_by, names) if item.edited else None,
                 edited_at=item.edited_at if item.edited else None,
                 confirm=bool(item.rule and item.rule.confirm),

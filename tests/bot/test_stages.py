@@ -5,19 +5,21 @@ from __future__ import annotations
 import tomllib
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot import operating, posts, printing, rows, stories, wording
+from bot import explaining, operating, posts, printing, rows, stories, wording
 from bot.cards import render
 from bot.judgements import approvals
 from bot.rules import as_toml
 from bot.standing import standing
 from bot.views import Decides
-from graphs import audit, reviews, threads
+from bot.wishes import Wishes
+from graphs import audit, ports, reviews, threads
 from graphs.policy import fingerprint
 from graphs.reviews import Item, Vote
 from graphs.specs import Deadline, Escalation, People, Rule, Stage, WorkingHours
@@ -77,6 +79,10 @@ async def test_finance_decides_first_and_then_two_of_risk(desk: Desk) -> None:
     assert "Insure the van." in second
     await until("their own card", lambda: desk.slack.messages("D0ALICE"))
 
+    async with desk.database.transaction() as connection:
+        await Wishes(desk.present)(connection, ports.REMINDER, f"{review_id}.0.1")
+        reminded = await connection.fetch("select place from sayso.posts where kind = 'reminder'")
+    assert sorted(row["place"] for row in reminded) == ["U0ALICE", "U0DANA"]
     await press(desk, "U0ERIN", "Approve")
     assert "You approved this loan" in await told(desk, "U0ERIN")
     await press(desk, "U0ALICE", "Approve")
@@ -90,6 +96,33 @@ async def test_finance_decides_first_and_then_two_of_risk(desk: Desk) -> None:
     assert (review.status, review.outcome) == ("decided", "approved")
     cast = [(one["actor"], one["stage"], one["passed"]) for one in await desk.audit("vote.counted")]
     assert sorted(cast) == [("U0ALICE", 2, False), ("U0DANA", 2, False), ("U0ERIN", 1, True)]
+
+
+def test_whom_each_stage_would_ask_is_told_before_anybody_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """
+[graphs.loan]
+path = "loan:graph"
+[managers]
+people = { U0BOB = "U0ERIN" }
+[roles.risk]
+users = ["U0ALICE", "U0DANA"]
+"""
+    stages = Rule(
+        graph="loan",
+        stages=(
+            Stage(approvers=People(manager=True)),
+            Stage(approvers=People(roles=("risk",)), quorum=2),
+        ),
+    )
+    (tmp_path / "sayso.toml").write_text(text + as_toml(stages))
+    monkeypatch.setenv("SAYSO_CONFIG", str(tmp_path / "sayso.toml"))
+    (found,) = explaining.simulate({"graph": "loan", "node": "review", "question": {}})
+    assert (found["who"], found["quorum"]) == (["the requester's manager"], 1)
+    assert found["then_ask"] == ["2 of role risk"]
+    printing.print_rules([found])
+    assert "2 of role risk" in capsys.readouterr().out
 
 
 async def test_whose_stage_is_over_is_told_with_whom_it_is_now(desk: Desk) -> None:
@@ -118,6 +151,9 @@ async def test_details_and_the_record_have_the_rule_and_its_stages(
     await press(desk, "U0ERIN", "Approve")
     await press(desk, "U0ALICE", "Approve")
     hashed = fingerprint(THEN_TWO)
+    await press(desk, "U0DANA", "Show the history")
+    log = str(await window(desk, "U0DANA", "History"))
+    assert "chose: approve, stage 1 of 2" in log
     await press(desk, "U0DANA", "Details")
     seen = str(await window(desk, "U0DANA", "The rule it was opened under", hashed[:12]))
     assert "The file says otherwise now" in seen
