@@ -442,6 +442,8 @@ class Refused(StrEnum):
     HELD = "held"
     NOT_ALLOWED = "not_allowed"
     HANDED_OVER = "handed_over"  # by: to whom they handed it
+    MAY_NOT_HAND_OVER = "may_not_hand_over"
+    NOT_HANDED_OVER = "not_handed_over"
     EDITOR = "editor"  # who changed an action may not approve it
     NOT_YET = "not_yet"  # others decide first
     THEIR_PART_IS_DONE = "their_part_is_done"  # others decide now
@@ -488,6 +490,7 @@ class Refusal:
     outcome: str = ""  # the verb that was decided
     missing: int = 0  # approvals that are still needed
     cast_by: Person | None = None  # who voted for them, where that was somebody else
+    for_you: bool = False  # and in the place of the very person who is told
     deadline: datetime | None = None
     expired_as: str = ""
     change: Change | None = None
@@ -596,6 +599,53 @@ class TakenView:
     title: str
     link: str = ""
     row: int = 1
+
+
+@dataclass(frozen=True)
+class Waits:
+    """One open request, as a list of a few names it."""
+
+    ref: Ref
+    title: str
+    number: int = 0
+
+
+@dataclass(frozen=True)
+class CoverView:
+    """That somebody is away and this person decides in their place, told to this person."""
+
+    of: Person
+    until: datetime  # the last moment of it
+    waiting: tuple[Waits, ...] = ()
+    total: int = 0
+    over: bool = False
+    zone: str = "UTC"
+    row: int = 1
+
+
+@dataclass(frozen=True)
+class HandedView:
+    """That a request was handed to this person, told to them."""
+
+    ref: Ref
+    by: Person
+    title: str
+    note: str = ""
+    link: str = ""
+    taken_back: bool = False
+    row: int = 1
+
+
+@dataclass(frozen=True)
+class AwayView:
+    """That this person is away, who decides meanwhile, and what that concerns."""
+
+    cover: Person
+    until: datetime
+    absence: int
+    waiting: tuple[Waits, ...] = ()
+    total: int = 0
+    zone: str = "UTC"
 
 
 @dataclass(frozen=True)

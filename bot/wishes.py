@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot import conversations, posts
+from bot import conversations, posts, timetable
 from bot.present import Present
 from checkpoints.database import Connection
-from graphs import exchanges, ports, reviews, takings, threads
+from graphs import absences, deadlines, exchanges, handovers, ports, reviews, takings, threads
 from graphs.specs import People, Rule
 from graphs.threads import Status, Thread
 
@@ -30,14 +30,14 @@ class Wishes:
         """Want the subject shown, or shown anew."""
         if kind == ports.CARD:
             await self._card(connection, subject)
-            for asked in await exchanges.beside(connection, int(subject)):
-                await posts.again(connection, posts.QUESTION, str(asked))
+            await self._questions_beside(connection, subject)
         elif kind == ports.MOVED:
             await posts.leave(connection, posts.CARD, subject)
             await self._card_anew(connection, subject)
         elif kind == ports.ASK:
             review = await reviews.get(connection, int(subject))
             await self._in_conversation(connection, posts.ASK, subject, review.thread_id)
+            await self._questions_beside(connection, subject)
         elif kind == ports.PROGRESS:
             await self._in_conversation(connection, posts.PROGRESS, subject, subject)
             await self._went_on(connection, subject)
@@ -56,6 +56,13 @@ class Wishes:
             *_, before = subject.split(".", 1)
             if before.startswith(("U", "W")):
                 await posts.want(connection, posts.TAKEN, subject, before)
+        elif kind == ports.COVER:
+            absence = await absences.get(connection, int(subject))
+            await posts.want(connection, posts.COVER, subject, absence.covered_by)
+        elif kind == ports.HANDED:
+            handover = await handovers.get(connection, int(subject))
+            if handover.taker.startswith(("U", "W")):
+                await posts.want(connection, posts.HANDED, subject, handover.taker)
         elif kind == ports.LAPSED:
             *_, voter = subject.split(".", 3)
             if voter.startswith(("U", "W")):  # who votes at the command line has no messages
@@ -76,7 +83,7 @@ class Wishes:
 
     async def _by_the_clock(self, connection: Connection, kind: str, subject: str) -> None:
         """Want a direct message to all who may decide; whoever has voted is left out later."""
-        about, item, *_ = subject.split(".")
+        about, item, *turn = subject.split(".")
         review = await reviews.get(connection, int(about))
         rule = review.items[int(item)].rule
         if rule is None:
@@ -84,11 +91,21 @@ class Wishes:
         people = rule.approvers
         if kind == ports.ESCALATION and rule.escalate is not None:
             people = rule.escalate.to
-        places = places_of(people, review.requester)
-        if kind == ports.REMINDER and (taking := await takings.of_review(connection, review)):
-            places = [taking.taker]  # who says that they look at it is who has to be reminded
+        places, body = places_of(people, review.requester), None
+        if kind == ports.REMINDER:
+            if taking := await takings.of_review(connection, review):
+                places = [taking.taker]  # who says that they look at it is who has to be reminded
+            timers = (await deadlines.all_of_review(connection, review.id)).get(int(item), ())
+            body = next(
+                (
+                    timetable.hour_of(rule, timer)
+                    for timer in timers
+                    if (timer.kind, [str(timer.turn)]) == ("remind", turn)
+                ),
+                None,
+            )
         for place in places:
-            await posts.want(connection, _KINDS[kind], subject, place)
+            await posts.want(connection, _KINDS[kind], subject, place, body=body)
 
     async def _card(self, connection: Connection, subject: str) -> None:
         if not await posts.again(connection, posts.CARD, subject):
@@ -119,6 +136,11 @@ class Wishes:
         for place in approvers:
             if place != elsewhere.get(posts.NOT_TO):
                 await posts.want(connection, posts.CARD, subject, place, body=elsewhere)
+
+    async def _questions_beside(self, connection: Connection, review_id: str) -> None:
+        """Want what reviewers ask shown anew: it may not be needed, or be next to be answered."""
+        for asked in await exchanges.beside(connection, int(review_id)):
+            await posts.again(connection, posts.QUESTION, str(asked))
 
     async def _question(self, connection: Connection, subject: str) -> None:
         """Want a question in the requester's conversation, else in their direct messages."""

@@ -141,6 +141,21 @@ async def test_one_of_two_questions_is_answered_by_its_button_and_only_by_bob(de
     await window(desk, "U0BOB", "This question is answered already.")
 
 
+async def test_who_has_no_conversation_is_asked_in_direct_messages_and_answers_by_the_button(
+    desk: Desk,
+) -> None:
+    review = await shown(desk)
+    await desk.database.execute("delete from sayso.conversations")
+    await desk.database.execute("delete from sayso.posts where kind = 'progress'")
+    await ask(desk, "U0ALICE", "Is it ordered?")
+    (question,) = desk.slack.messages("D0BOB")
+    assert "just write here" not in str(question)
+    await press(desk, "U0BOB", "Answer", "D0BOB")
+    await window(desk, "U0BOB", "Your answer")
+    await desk.slack.submit("U0BOB", {"words": "Not yet."})
+    assert (await exchanges.of_review(desk.database, review.id))[0].answer == "Not yet."
+
+
 async def test_a_question_is_not_needed_any_more_once_its_request_is_closed(desk: Desk) -> None:
     review = await shown(desk)
     await ask(desk, "U0ALICE", "Is it ordered?")
@@ -202,6 +217,9 @@ async def test_what_comes_again_is_said_once(desk: Desk) -> None:
     await ask(desk, "U0ALICE", "Is it ordered?")
     await write(desk, "U0ALICE", "Add a comment", "Hm.", "Comment")
     await press(desk, "U0DANA", "I will look at it")
+    await press(desk, "U0DANA", "Add a comment")  # and nothing was whispered to her before
+    await window(desk, "U0DANA", "Comment")
+    assert "looking at this loan already" not in str(desk.slack.private_messages("U0DANA"))
     before = len([one for one in desk.slack.deliveries if one.get("status")])
     await reply(desk, "No.")
     await delivered(desk, before + 3)
