@@ -5,7 +5,7 @@ with an Approve for each action, with options or with a form, wait for people ju
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from bot.simulator import cast, strictness
 from bot.simulator.cast import JSON
@@ -74,6 +74,13 @@ class Guide:
 def waits(blocks: Iterable[JSON]) -> bool:
     """Whether somebody can decide something here."""
     return any(_DECIDES.fullmatch(action) for action in action_ids(blocks))
+
+
+def asks(blocks: Sequence[JSON], user: str) -> bool:
+    """Whether a reviewer asks this person something here: the question begins with their name."""
+    first = blocks[0].get("text") if blocks else None
+    asked = isinstance(first, dict) and str(first.get("text")).startswith(f"<@{user}>")
+    return asked and any(one.startswith("answer_question:") for one in action_ids(blocks))
 
 
 def action_ids(blocks: Iterable[JSON]) -> set[str]:

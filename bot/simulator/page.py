@@ -187,7 +187,8 @@ class Page:
 
     def _waiting(self, user: str) -> int:
         return sum(
-            guide.waits(row.get("blocks") or []) and user in self._asked(row["blocks"])
+            guide.asks(row.get("blocks") or [], user)
+            or (guide.waits(row.get("blocks") or []) and user in self._asked(row["blocks"]))
             for place in self._slack.workspace.channels().values()
             if user in place["members"]
             for row in self._slack.workspace.messages(place["id"]).values()

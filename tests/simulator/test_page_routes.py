@@ -185,6 +185,16 @@ async def test_a_card_waits_as_long_as_something_on_it_can_be_decided(
     assert [one["waiting"] for one in (await seen("U0BOB"))["people"]] == [0, 0, waiting, 0, 0, 0]
 
 
+async def test_a_question_of_a_reviewer_waits_for_whom_it_is_put_to(
+    call: Call, seen: Callable[..., Any]
+) -> None:
+    asked = section("<@U0BOB>, *<@U0DANA> asks:*")
+    for action in ("answer_question:17", "details"):
+        blocks = [asked, actions(button(action_id=action))]
+        await call("chat.postMessage", channel="C0LOANS", text="A", blocks=blocks)
+    assert [one["waiting"] for one in (await seen("U0BOB"))["people"]] == [1, 0, 0, 0, 0, 0]
+
+
 async def test_the_story_of_the_loan_is_not_told_by_a_refund(
     slack: LocalSlack, http: aiohttp.ClientSession, call: Call, seen: Callable[..., Any]
 ) -> None:
