@@ -19,7 +19,9 @@ from bot.errors import NobodyNamed, SlackFailed
 from bot.inline import LISTED
 from bot.people import LOOK_SECONDS
 from checkpoints.database import Connection, Database
-from graphs.directory import Directory
+from graphs import covers
+from graphs.covers import Handover
+from graphs.directory import Directory, keys_of
 from graphs.policy import Person
 from graphs.reviews import Review
 from graphs.specs import People, Rule
@@ -39,15 +41,21 @@ class Approvers:
         self, user: str, review: Review, *, via: str, os_user: str | None = None, home: str = ""
     ) -> Voter:
         """Somebody who decides on a review, with all that may depend on."""
-        person = await self.person(user, review, home=home)
-        return await self.voter_of(person, review, via=via, os_user=os_user)
+        person, standing, email = await asyncio.gather(
+            self._person(user, review, (), home),
+            self._standing(user, review),
+            self._requester_email(review),
+        )
+        return self._voter(person, standing, email, via, os_user)
 
     async def voter_of(
         self, person: Person, review: Review, *, via: str, os_user: str | None = None
     ) -> Voter:
         """The same for a person who was looked up just now."""
-        email = await self._requester_email(review)
-        return Voter(person, via, os_user, self.directory, requester_email=email)
+        standing, email = await asyncio.gather(
+            self._standing(person.id, review), self._requester_email(review)
+        )
+        return self._voter(person, standing, email, via, os_user)
 
     async def person(self, user: str, review: Review, *also: People, home: str = "") -> Person:
         """Who somebody is, with their groups as far as the review's rules or these lists ask.
@@ -55,13 +63,11 @@ class Approvers:
         Args:
             home: the team that the request says they are of, where that is not ours.
         """
+        # The requester's address is asked for beside, so that what comes next finds it.
         found, _ = await asyncio.gather(
-            self.look_up(user, [*(rule.approvers for rule in review.every_rule), *also]),
-            self._requester_email(review),
+            self._person(user, review, also, home), self._requester_email(review)
         )
-        # An id is somebody's together with their team: ours may have another person of that id.
-        theirs = found.is_stranger and (found.team == home or "E" in (found.team[:1], home[:1]))
-        return found if not home or theirs else replace(found, known=False)
+        return found
 
     async def look_up(self, user: str, lists: Iterable[People]) -> Person:
         """Who somebody is, with their groups as far as these lists ask."""
@@ -158,6 +164,77 @@ class Approvers:
             views.UserGroup(group, handles.get(group, ""), ping=ping) for group in named.groups
         )
         return groups, _once(found)
+
+    async def asked(
+        self, connection: Connection | Database, who: People, requester: str
+    ) -> frozenset[str]:
+        """The ids of everybody whom a list names, as far as that is known without asking Slack."""
+        emails = await self.people.emails(connection, [requester]) if who.manager else {}
+        named = self.directory.named(who, requester, emails.get(requester))
+        holders = await self.people.holders(connection, named.emails)
+        members = await self.people.members_known(connection, named.groups)
+        return members.union(named.users, holders.values())
+
+    async def keys(self, connection: Connection | Database, user: str) -> list[str]:
+        """What somebody is found by among what waits, as far as it is known (`keys_of`)."""
+        email = (await self.people.emails(connection, [user])).get(user) or ""
+        groups = await self.people.groups_with(connection, user)
+        roles = [
+            role
+            for role, who in self.directory.roles.items()
+            if user in who.users or email in who.emails or not set(groups).isdisjoint(who.groups)
+        ]
+        led = [one for one, manager in self.directory.managers.items() if manager in (user, email)]
+        holders = await self.people.holders(connection, [one for one in led if "@" in one])
+        who = People(
+            users=(user,),
+            groups=tuple(groups),
+            emails=(email,) if email else (),
+            roles=tuple(roles),
+        )
+        return [*keys_of(who, ""), *(f"manager:{holders.get(one, one)}" for one in led)]
+
+    async def stands_in(self, user: str, review_id: int) -> str | None:
+        """Who decides a review in this person's place now, if somebody does."""
+        database, team = self.people.database, self.people.team
+        return (await covers.ends(database, team, [user], review_id)).get(user)
+
+    async def _standing(
+        self, user: str, review: Review
+    ) -> tuple[tuple[Person, ...], Handover | None]:
+        """In whose place somebody may decide, each looked up, and to whom they handed it over."""
+        database = self.people.database
+        handed = await covers.handed_over(database, review.id, user)
+        ids = await covers.for_(database, self.people.team, user, review.id)
+        lists = [rule.approvers for rule in review.every_rule]
+        found = await asyncio.gather(*(self.look_up(one, lists) for one in ids))
+        return tuple(found), handed
+
+    def _voter(
+        self,
+        person: Person,
+        standing: tuple[tuple[Person, ...], Handover | None],
+        email: str | None,
+        via: str,
+        os_user: str | None,
+    ) -> Voter:
+        covered, handed = standing
+        return Voter(
+            person,
+            via,
+            os_user,
+            self.directory,
+            requester_email=email,
+            covers=covered,
+            handed=handed,
+        )
+
+    async def _person(self, user: str, review: Review, also: Sequence[People], home: str) -> Person:
+        lists = [*(rule.approvers for rule in review.every_rule), *also]
+        found = await self.look_up(user, lists)
+        # An id is somebody's together with their team: ours may have another person of that id.
+        theirs = found.is_stranger and (found.team == home or "E" in (found.team[:1], home[:1]))
+        return found if not home or theirs else replace(found, known=False)
 
     async def _requester_email(self, review: Review) -> str | None:
         """The requester's address, where only that tells whom a rule asks; else ""."""

@@ -26,7 +26,7 @@ from bot.blocks import (
     select,
 )
 from bot.closures import closed
-from bot.facts import Room, asked_by, footer, stage_rows, template_fact, who_decides
+from bot.facts import Room, asked_by, footer, stage_rows, stand_in_rows, template_fact, who_decides
 from bot.inline import Inline, Styled, clause, names, said
 from bot.judgements import conditions, is_a_stop, moment
 from bot.standing import standing
@@ -119,6 +119,7 @@ def _facts(blocks: Blocks, view: CardView, room: Room) -> None:
     if not actions.several_rules(view):
         rows.append(fact(phrase(label), who_decides(view.decides)))
         rows += stage_rows(view, view.decides, view.votes)
+    rows += stand_in_rows(view)
     if view.taken:
         rows.append((say("fact.looking", who=view.taken.by),))
     if view.written.strip():

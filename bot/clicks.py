@@ -26,11 +26,13 @@ import structlog
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from bot import arrivals, deliveries, limits, modals, notices, talking, views, windows
+from bot import arrivals, deliveries, handovers, limits, modals, notices, talking, views, windows
 from bot.actions import APPROVE_ALL, REVIEW, SHOW_LIST
 from bot.ballots import Ballot, Ballots, target
 from bot.blocks import Payload
 from bot.errors import Outcome, SlackFailed
+from bot.handing import HAND_OVER
+from bot.handovers import Handing
 from bot.house import House
 from bot.intervening import ASK_AGAIN, TRY_AGAIN, WITHDRAW, Intervening
 from bot.looking import DETAILS, LOOKS, Looking
@@ -70,6 +72,7 @@ class Clicks:
         self._intervening = Intervening(house)
         self._ballots = Ballots(house)
         self._talking = Talking(house)
+        self._handing = Handing(house)
 
     def register(self, app: AsyncApp) -> None:
         """Tell Bolt who takes what."""
@@ -100,6 +103,9 @@ class Clicks:
             elif verb.partition(":")[0] in {REVIEW, SHOW_LIST}:
                 await ack()
                 self._open(body, ref, lambda person: self._review(verb, review, person))
+            elif verb == HAND_OVER:
+                await ack()
+                self._open(body, ref, lambda person: self._handing.window(review, person.id))
             elif self._is_talk(review, verb):
                 await self._talk(body, action, verb, ref, review, ack)
             elif verb in {TRY_AGAIN, ASK_AGAIN, WITHDRAW}:
@@ -199,6 +205,9 @@ class Clicks:
         name, ref = str(view.get("callback_id") or ""), _ref(view.get("private_metadata"))
         review = await reviews.find(self._house.database, ref.review_id) if ref else None
         choice = None
+        if ref is not None and review is not None and name in handovers.WINDOWS:
+            await self._hand_over(body, view, name, ref, review, ack)
+            return
         if ref is not None and review is not None and self._is_talk(review, name):
             await self._said(body, view, name, ref, review, ack)
             return
@@ -263,6 +272,30 @@ class Clicks:
             refused = await self._talking.submit(review, remark)
         if refused is not None:
             await ack(response_action="update", view=notices.refused_view(refused, wrote=text))
+        elif view.get("previous_view_id"):
+            await ack(response_action="clear")
+        else:
+            await ack()
+
+    async def _hand_over(
+        self,
+        body: dict[str, Any],
+        view: dict[str, Any],
+        name: str,
+        ref: views.Ref,
+        review: Review,
+        ack: AsyncAck,
+    ) -> None:
+        """Take to whom a request is handed, or that it is taken back."""
+        done: views.Refusal | dict[str, str] | None
+        if arrivals.is_foreign(self._house.workspace, body):
+            done = await self._foreign(body, HAND_OVER, ref, review)
+        else:
+            done = await self._handing.submit(body, view, name, review, _user(body))
+        if isinstance(done, dict):
+            await ack(response_action="errors", errors=done)
+        elif done is not None:
+            await ack(response_action="update", view=notices.refused_view(done))
         elif view.get("previous_view_id"):
             await ack(response_action="clear")
         else:
@@ -441,6 +474,7 @@ _FOREIGN: Final = {
     TRY_AGAIN: (TRY_AGAIN, views.Refused.MAY_NOT_RETRY),
     ASK_AGAIN: (ASK_AGAIN, views.Refused.MAY_NOT_ASK_AGAIN),
     WITHDRAW: (WITHDRAW, views.Refused.MAY_NOT_WITHDRAW),
+    HAND_OVER: (HAND_OVER, views.Refused.MAY_NOT_HAND_OVER),
     **{verb: (tried, talking.REFUSED[verb]) for verb, tried in talking.TRIED.items()},
 }
 

@@ -92,6 +92,15 @@ def history(
     show_json(rows) if as_json else printing.print_policies(rows)
 
 
+@app.command("absences")
+def absences_(as_json: AsJson = False) -> None:
+    """List who is away, who decides in their place, and until when."""
+    from bot import printing, reassigning
+
+    found = asyncio.run(reassigning.absences_now())
+    show_json(found) if as_json else printing.print_absences(found)
+
+
 @cards.command()
 def preview(
     graph: Annotated[str, typer.Argument(help="The graph's name in sayso.toml.")],

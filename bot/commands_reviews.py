@@ -35,6 +35,35 @@ def show(id: Id, as_json: AsJson = False) -> None:  # noqa: A002
     show_json(found) if as_json else printing.print_review(found)
 
 
+@app.command("hand-over")
+def hand_over(
+    id: Id,  # noqa: A002
+    giver: Annotated[
+        str, typer.Option("--from", help="Who decides it now, a Slack id.", metavar="USER")
+    ],
+    operator: Annotated[
+        str, typer.Option("--as", help="An operator's Slack id.", metavar="OPERATOR")
+    ],
+    taker: Annotated[
+        str | None,
+        typer.Option("--to", help="Who decides it instead, a Slack id.", metavar="USER"),
+    ] = None,
+    back: Annotated[bool, typer.Option("--back", help="Let USER decide it again.")] = False,
+    note: Annotated[str, typer.Option(help="What to tell them.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Let somebody else decide a review in the place of one person, as an operator."""
+    from bot import printing, reassigning
+
+    if (taker is None) != back:
+        raise typer.BadParameter("name one with --to, or take it back with --back")
+    found, refused = asyncio.run(reassigning.hand_over(id, giver, taker, operator, note))
+    show_json(found) if as_json else printing.print_review(found)
+    if refused is not None:
+        typer.echo(refused, err=True)
+        raise typer.Exit(1)
+
+
 @app.command()
 def decide(
     id: Id,  # noqa: A002

@@ -27,6 +27,7 @@ from bot.views import CardView, Decides, Status, Vote
 from bot.wording import Sentence, phrase, say
 
 STAGES = 6  # lines of them on a card
+STAND_INS = 3
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,20 @@ def _who(decides: Decides) -> Sentence:
     else:
         who = say("decides.nobody")
     return who
+
+
+def stand_in_rows(view: CardView) -> list[tuple[Inline, ...]]:
+    """Who decides in the place of whom, each on a line."""
+    shown = view.stand_ins[:STAND_INS]
+    rows: list[tuple[Inline, ...]] = [
+        (say("stand_in.away", who=one.by, of=one.of, until=Moment(one.until, view.zone, "until")),)
+        if one.until
+        else (say("stand_in.handed", who=one.by, of=one.of),)
+        for one in shown
+    ]
+    if left := len(view.stand_ins) - len(shown):
+        rows.append((say("notice.more", count=left),))
+    return rows
 
 
 def asked_by(view: CardView) -> tuple[Inline, ...]:

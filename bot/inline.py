@@ -27,7 +27,7 @@ from bot.values import defused, escape, excerpt, letters, number, passage, short
 from bot.views import Manager, Person, UserGroup
 from bot.wording import Sentence, Slot, phrase, say
 
-Form: TypeAlias = Literal["on", "at", "time", "comma", "by", "since"]
+Form: TypeAlias = Literal["on", "at", "time", "comma", "by", "since", "until"]
 
 SLOT_LIMIT = 300  # characters of one outside text inside a sentence
 NAME = 80
@@ -48,7 +48,7 @@ class Moment:
 
     def key(self) -> str:
         """The catalogue's entry for it."""
-        if self.form in ("on", "by"):
+        if self.form in ("on", "by", "until"):
             return f"when.{self.form}"
         day = "" if self.near and self._local().date() == self._of(self.near).date() else "_day"
         return f"when.{self.form}{day}"

@@ -143,6 +143,7 @@ def _filled(told: views.Refusal, result: votes.VoteResult, card: views.CardView)
                 outcome=result.verb,
                 missing=max(0, card.decides.quorum - len(approvals(card))),
                 cast_by=views.Person(result.by, result.by_name) if result.by else None,
+                for_you=result.for_you,
             )
         case votes.HandedOver():
             to = views.Person(result.to, result.to_name)

@@ -44,6 +44,8 @@ NOTICE_MARKS = {
     "held": "double_vertical_bar",
     "overdue": "alarm_clock",
     "head": "lock",
+    "absence": "",  # nothing is wrong
+    "absence_over": "",
     "configuration.mended": "white_check_mark",
 }
 LISTED = 10

@@ -119,9 +119,33 @@ class People:
             raise SlackFailed("users.lookupByEmail", "users_not_found")
         return found[email]
 
+    @property
+    def database(self) -> Database:
+        """Where what Slack said is kept."""
+        return self._database
+
+    async def groups_with(self, connection: Connection | Database, user: str) -> list[str]:
+        """The user groups that this person was in when they were last looked at."""
+        return [row["id"] for row in await connection.fetch(SQL.groups_with, self.team, user)]
+
+    async def members_known(
+        self, connection: Connection | Database, groups: Iterable[str]
+    ) -> frozenset[str]:
+        """Who was in one of these groups when they were last looked at."""
+        rows = await connection.fetch(SQL.groups, self.team, list(set(groups)))
+        return frozenset(str(member) for row in rows for member in row["members"])
+
+    async def called(self, connection: Connection | Database, name: str) -> list[str]:
+        """The full members of this very name, as far as they are known."""
+        return [row["id"] for row in await connection.fetch(SQL.called, self.team, name)]
+
     async def zone(self, user: str) -> str | None:
         """The time zone that the person chose in Slack; None where that cannot be found out."""
         await self.person(user)
+        return await self.zone_known(user)
+
+    async def zone_known(self, user: str) -> str | None:
+        """The same as it was when they were last looked at, without asking Slack."""
         found: str | None = await self._database.fetchval(SQL.zone, self.team, user)
         return found
 

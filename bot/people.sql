@@ -62,6 +62,24 @@ select id, handle, members, extract(epoch from now() - fetched_at)::float8 as ag
 from sayso.user_groups
 where team = $1 and id = any($2::text[]);
 
+-- name: groups_with
+-- The user groups that somebody was in.
+select id
+from sayso.user_groups
+where team = $1
+  and $2 = any (members)
+order by id;
+
+-- name: called
+-- The full members of a name, at most a few.
+select id
+from sayso.people
+where team = $1
+  and lower(name) = lower($2)
+  and not (is_guest or is_stranger or is_bot or deleted)
+order by id
+limit 3;
+
 -- name: keep_group
 -- Remember who is in a user group now.
 insert into sayso.user_groups (team, id, members)

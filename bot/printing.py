@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from bot.schedules import in_line
 from bot.values import one_line
 from graphs.plain import plain
 from graphs.rewinding import Past, Rewound
@@ -182,7 +183,7 @@ def print_review(review: Mapping[str, Any]) -> None:
 def print_rules(found: Sequence[Mapping[str, Any]]) -> None:
     """What a search for a rule came to, for each action."""
     for one in found:
-        lines = [("action", one["tool"] or ""), *_rule(one), ("then", one["then"] or "")]
+        lines = [("action", one["tool"] or ""), *_rule(one), *_clock(one)]
         lines += [("looked at", line) for line in one["looked_at"]]
         _print_pairs(lines)
 
@@ -201,7 +202,7 @@ def print_explained(found: Mapping[str, Any]) -> None:
         lines += [("stage", _stage(stage)) for stage in one["stages"]]
         lines += [("said", vote) for vote in one["votes"] if not one["stages"]]
         lines.append(("rule", one["hash"][:12]))
-        lines.append(("then", one["then"] or ""))
+        lines += _clock(one)
         lines += [("shadow", line) for line in one["shadows"]]
         if one["present_differs"]:
             now = f"rule {one['present_rule']}" if one["present_rule"] else "no rule"
@@ -231,6 +232,19 @@ def print_moved(rows: Sequence[Mapping[str, Any]], only_looked: bool) -> None:
     count = len({row["review"] for row in moves})
     what = "1 review" if count == 1 else f"{count:,} reviews"
     typer.echo(f"{what} would be moved." if only_looked else f"{what} moved.")
+
+
+def print_absences(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Who is away, one a line, whoever is back first first."""
+    table = Table(box=None, pad_edge=False)
+    for name in ("away", "name", "covered by", "name", "decides now", "until"):
+        _column(table, name)
+    for row in rows:
+        table.add_row(
+            *_cells(row["person"], row["name"], row["covered_by"], row["covered_by_name"],
+                    row["decides"], row["until"])
+        )  # fmt: skip
+    _print(table if rows else "Nobody is away.")
 
 
 def print_policies(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -271,8 +285,13 @@ def _rule(one: Mapping[str, Any]) -> list[tuple[str, Any]]:
         *[("then asks", later) for later in one.get("then_ask", ())],
         ("because", one["because"]),
         ("channel", one["channel"] or ""),
-        ("deadline", one["deadline"] or ""),
     ]
+
+
+def _clock(one: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """What happens by the clock, a line each, in its order."""
+    told = [("by the clock", in_line(row)) for row in one["clock"]]
+    return [*told, ("quiet", one["quiet"])] if told else []
 
 
 def _stage(stage: Mapping[str, Any]) -> str:

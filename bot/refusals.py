@@ -150,7 +150,8 @@ def _already_voted(refusal: Refusal) -> Told:
         first = say("private.voted", noun=noun, at=_moment(refusal, "at"))
     rest = []
     if refusal.cast_by and refusal.at:
-        first = say("private.voted.by", who=refusal.cast_by, at=_moment(refusal, "at"))
+        key = "private.voted.for_you" if refusal.for_you else "private.voted.by"
+        first = say(key, who=refusal.cast_by, at=_moment(refusal, "at"))
         rest.append(say("private.voted.once"))
     if refusal.decides.stages:
         rest += _is_with_now(refusal.decides)
@@ -335,6 +336,7 @@ _KEPT_BY_RULES = frozenset(
         Refused.MAY_NOT_ASK,
         Refused.MAY_NOT_COMMENT,
         Refused.MAY_NOT_TAKE,
+        Refused.MAY_NOT_HAND_OVER,
     }
 )
 _MAKERS: dict[Refused, Callable[[Refusal], Told]] = {

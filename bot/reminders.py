@@ -8,7 +8,7 @@ from __future__ import annotations
 from slackblocks import Element
 
 from bot.blocks import Blocks, Payload, button
-from bot.inline import Inline, Link, Moment, Styled, clause, notification
+from bot.inline import Inline, Link, Many, Moment, Styled, clause, notification
 from bot.judgements import moment
 from bot.standing import standing
 from bot.values import letters
@@ -38,7 +38,8 @@ def reminder(view: ReminderView) -> Payload:
     if view.link:
         ways.append(_way("open", view, title))
     blocks.actions("act", ways)
-    blocks.context("footer", say(f"{kind}.why"))
+    instead = [say("reminder.covers", who=Many(view.covers))] if view.covers else []
+    blocks.context("footer", *instead, say(f"{kind}.why"), between=" ")
     note = say(f"{kind}.note", title=title)
     return Payload(notification([note], [rest[-1], *_ends(view)]), blocks.done())
 

@@ -10,7 +10,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bot import cards, covering, lapses, notices, posts, reminders, rows, talks, timing, views
+from bot import (
+    cards,
+    covering,
+    digests,
+    lapses,
+    notices,
+    pending,
+    posts,
+    reminders,
+    rows,
+    talks,
+    timing,
+    views,
+)
 from bot.approvers import Approvers
 from bot.cards import Payload
 from bot.people import People
@@ -76,6 +89,10 @@ class Renderings:
         if post.kind in (posts.REMINDER, posts.ESCALATION):
             reminds = await self._reminds(connection, post)
             return reminders.reminder(reminds) if reminds else None
+        if post.kind == posts.DIGEST:
+            approvers = Approvers(self.people, self._present.policy.directory)
+            waits = await pending.digest(self, connection, approvers, post)
+            return digests.digest(waits) if waits else None
         if post.kind == posts.OFFER:
             return await self._replies.offer(connection, post)
         if post.kind == posts.NOTICE:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from bot import drafts, inline, notices, offers, posts, rows, talks, timing, views
+from bot import covering, drafts, inline, notices, offers, posts, rows, talks, timing, views
 from bot.blocks import Payload
 from bot.posts import Post
 from bot.wishes import outcome_subject
 from bot.wording import phrase
 from checkpoints.database import Connection
-from graphs import audit, exchanges, reviews, threads
+from graphs import absences, audit, exchanges, reviews, threads
 from graphs.actions import arguments_of
 from graphs.templates import name_in_words
 from graphs.threads import Status, Thread
@@ -294,6 +294,10 @@ class Replies:
                 row=post.wanted,
                 threads=(thread.id,),
             )
+        if what == "absence":
+            absence = await absences.get(connection, int(about))
+            names = await of.people.names(connection, [absence.person, absence.covered_by])
+            return covering.notice(absence, names, row=post.wanted)
         if what == "head":
             return views.NoticeView(what="head", detail=about, row=post.wanted)
         if what.startswith("configuration."):

@@ -16,6 +16,8 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot import deliveries, notices, views
+from bot.absences import Absences
+from bot.configuration import OWN_COMMAND
 from bot.drafting import Drafting
 from bot.house import House
 from bot.mishaps import refusal_of
@@ -38,12 +40,14 @@ class Requests:
         self._house = house
         self._starting = starting
         self._drafting = Drafting(house, starting)
+        self._absences = Absences(house)
 
     def register(self, app: AsyncApp) -> None:
         """Tell Bolt who takes what; before whoever takes every button."""
         app.command(re.compile(".*"))(self.command)
         app.shortcut(re.compile(".*"))(self.shortcut)
         self._drafting.register(app)
+        self._absences.register(app)
 
     # Commands
 
@@ -51,6 +55,9 @@ class Requests:
         """Take a slash command: words as a message has them, a JSON object, or the form."""
         house, user = self._house, str(body.get("user_id") or "")
         channel, name = str(body.get("channel_id") or ""), str(body.get("command") or "")
+        if name == OWN_COMMAND:
+            await self._absences.command(body, ack)
+            return
         found = next((each for each in house.specs.items() if each[1].command == name), None)
         text = str(body.get("text") or "").strip()
         entrance = house.entrance(found[0]) if found else None

@@ -243,7 +243,7 @@ def offers(
     """The verbs of the card beyond its choices; `taken` where somebody says they look at it."""
     found = {"details", "history"}
     if stands is views.Status.OPEN and review.audience == "reviewers":
-        found |= {"comment", "take"} | ({"give_back"} if taken else set())
+        found |= {"comment", "take", "hand_over"} | ({"give_back"} if taken else set())
         if can_be_asked(thread.requester):
             found.add("question")
     if thread.customer_id is not None:

@@ -217,12 +217,18 @@ _WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "review.reminded": lambda detail: (
         "one reminder too many of its day was dropped"
         if detail.get("dropped")
+        else f"who has not decided by {_said(detail['at'])} of their own day is reminded"
+        if detail.get("at")
         else "who had not decided was reminded"
     ),
     "review.escalated": lambda detail: f"may be decided by {_said(detail.get('to') or '')} too",
     "rule.failed": _because("nobody may decide, its rule could not be told"),
     "rule.shadowed": shadow_in_words,
     "review.moved": _moved,
+    "review.led": lambda detail: (
+        f"by that change it comes under another rule: it asked {_side(detail.get('before'))} and "
+        f"asks {_side(detail.get('after'))}"
+    ),
     "apply.refused": _because("wanted to apply the present rules and was refused"),
     "thread.stopped": _because("stopped it"),
     "thread.asked_again": lambda _: "had the question asked again",
@@ -235,6 +241,15 @@ _WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
         if detail.get("from")
         else "said that they look at it"
     ),
+    "review.handed_over": lambda detail: _noted(
+        f"handed it from {_said(detail.get('from') or '')} to {_said(detail.get('to') or '')}",
+        detail.get("note"),
+    ),
+    "review.taken_back": lambda detail: (
+        f"took it back for {_said(detail.get('from') or '')} from {_said(detail.get('to') or '')}"
+    ),
+    "hand_over.refused": _because("wanted to hand it over and was refused"),
+    "take_back.refused": _because("wanted to take it back and was refused"),
     "review.given_back": lambda _: "gave it back",
     "question.refused": _because("wanted to ask a question and was refused"),
     "answer.refused": _because("wanted to answer a question and was refused"),

@@ -741,6 +741,17 @@ class HomeRow:
 
 
 @dataclass(frozen=True)
+class DigestView:
+    """The first of all that waits for one person, sent once a day in the place of reminders."""
+
+    rows: tuple[HomeRow, ...]
+    total: int
+    late: int = 0  # how many of all are overdue
+    zone: str = "UTC"
+    row: int = 1
+
+
+@dataclass(frozen=True)
 class HomeView:
     """The home tab of one person, page by page."""
 

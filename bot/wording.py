@@ -113,6 +113,8 @@ ENGLISH: dict[str, Entry] = {
     "when.comma_day.fallback": ", {day}, {time} {zone}",
     "when.by": "by {day} at {time}",
     "when.by.fallback": "by {day}, {time} {zone}",
+    "when.until": "until {day}",
+    "when.until.fallback": "until {day}",
     "when.since": "since {time}",
     "when.since.fallback": "since {time} {zone}",
     "when.since_day": "since {day} at {time}",
@@ -362,6 +364,8 @@ ENGLISH: dict[str, Entry] = {
     "talk.waiting": "Not answered yet.",
     "talk.files": {"1": "With the file {names}.", "other": "With the files {names}."},
     "talk.more": {"1": "and 1 more under Details", "other": "and {count} more under Details"},
+    "stand_in.away": "{who} for {of}, who is away {until}",
+    "stand_in.handed": "{who} instead of {of}",
     "fact.looking": "{who} is looking at it.",
     "again.answer": "The answer from {who} could not be used:",
     "again.problem": "It was said: “{problem}”",
@@ -373,6 +377,20 @@ ENGLISH: dict[str, Entry] = {
     "reminder.what": "{title} *still needs you.*",
     "reminder.note": "{title} still needs you.",
     "reminder.why": "At most one reminder a day.",
+    "reminder.covers": "You get this because you stand in for {who}.",
+    "digest.title": {
+        "1": "1 request waits for you",
+        "other": "{count} requests wait for you",
+    },
+    "digest.more": {"1": "and 1 more", "other": "and {count} more"},
+    "digest.why": (
+        "You get this list once a day, in the place of reminders, while more than five wait for "
+        "you."
+    ),
+    "digest.away": "Away? Write /sayso away until Friday, @Carol covers.",
+    "digest.note": {"1": "1 request waits for you.", "other": "{count} requests wait for you."},
+    "digest.note.late": {"1": "1 of them is overdue.", "other": "{count} of them are overdue."},
+    "digest.note.oldest": "First: {title}.",
     "escalation.what": "{title} *has waited and now comes to you too.*",
     "escalation.note": "{title} has waited and now comes to you too.",
     "escalation.why": "You get this because the rule names you where nobody decided so long.",
@@ -732,6 +750,7 @@ ENGLISH: dict[str, Entry] = {
     "history.review.held_open": "time ran out, it stays open",
     "history.review.reminded": "who had not decided was reminded",
     "history.review.escalated": "more people may decide from here on",
+    "history.review.led": "by that change it comes under another rule",
     "history.review.moved": "{who} applied the rules as they are now to it",
     "history.rule.shadowed": "a rule that is only tried out would have been for it",
     "history.rule.failed": "the rule for it could not be told, so nobody may decide",
@@ -742,6 +761,10 @@ ENGLISH: dict[str, Entry] = {
     "history.review.requester_answered": "{who} answered: {says}",
     "history.review.commented": "{who} commented: {says}",
     "history.review.taken": "{who} said that they look at it",
+    "history.review.handed_over": "{who} handed it to somebody else: {says}",
+    "history.review.taken_back": "{who} took it back",
+    "history.hand_over.refused": "{who} tried to hand it over, refused: {says}",
+    "history.take_back.refused": "{who} tried to take it back, refused: {says}",
     "history.review.given_back": "{who} gave it back",
     "history.question.refused": "{who} tried to ask a question, refused: {says}",
     "history.answer.refused": "{who} tried to answer a question, refused: {says}",
@@ -835,6 +858,7 @@ ENGLISH: dict[str, Entry] = {
         "1": "It still needs one other person.",
         "other": "It still needs {count} other people.",
     },
+    "private.voted.for_you": "*{who} decided for you {at}.*",
     "private.voted.by": "*{who} gave this vote {at}.*",
     "private.voted.once": "It counts once.",
     "private.not_yet": "*It is not your turn yet.*",
@@ -1051,6 +1075,116 @@ ENGLISH: dict[str, Entry] = {
     "question.note": "{name} asks about {title}: {question}",
     "answered.told": "*{who} answered your question* about {title}.",
     "answered.note": "{name} answered your question about {title}.",
+    # Who is away and who decides meanwhile
+    "away.set": "*You are away {until}.* {who} decides in your place meanwhile.",
+    "away.still": "You can still decide yourself, and “I am back” ends it at once.",
+    "away.concerns": {
+        "0": "No open request asks you now.",
+        "1": "This concerns 1 open request:",
+        "other": "This concerns {count} open requests:",
+    },
+    "away.note": "You are away {until}. {name} decides in your place meanwhile.",
+    "away.back": "*You are back.* {who} does not decide in your place any more.",
+    "away.not": "*You are not away*, so nothing was changed.",
+    "away.unchanged": "Nothing was changed.",
+    "away.button.back": "I am back",
+    "away.button.change": "Change it",
+    "away.no_day": (
+        "“{day}” is no day that can be read here. Write for example Friday, tomorrow, 12 Dec or "
+        "2026-12-05."
+    ),
+    "away.day.two_ways": (
+        "“{day}” can be read as two days. Write the month in letters, for example 5 Dec."
+    ),
+    "away.day.past": "That day is over. Choose today or a later day.",
+    "away.day.too_long": "Choose a day within a year from today.",
+    "away.cover.oneself": "Choose somebody else: you cannot stand in for yourself.",
+    "away.cover.guest": "Guests cannot stand in for others. Choose a full member.",
+    "away.cover.other_organisation": (
+        "People of other organisations cannot stand in for others. Choose a full member."
+    ),
+    "away.cover.deactivated": "This account is deactivated. Choose somebody who is here.",
+    "away.cover.bot": "An app cannot stand in for others. Choose a person.",
+    "away.cover.cannot_check": (
+        "We could not check who that is, because Slack did not answer. Try again in a minute."
+    ),
+    "away.cover.none": "Choose who decides in your place.",
+    "away.cannot_check": (
+        "We could not check who you are, because Slack did not answer. Try again in a minute."
+    ),
+    "away.not_a_member": "This account cannot set an absence here.",
+    "away.refused": "*Nothing was set.* {why}",
+    "modal.away.title": "While you are away",
+    "modal.away.submit": "Set it",
+    "modal.away.day": "Away until",
+    "modal.away.day.hint": "Until the end of that day, in your time zone.",
+    "modal.away.cover": "Who decides in your place",
+    "modal.away.cover.hint": (
+        "A full member of this workspace. Their vote counts for you, and the record names both."
+    ),
+    "modal.away.cover.placeholder": "Choose a person",
+    "modal.away.effect": "{process} tells them, and those who run it see it too.",
+    "modal.away.now": "*You are away {until}*, and {who} decides in your place.",
+    "modal.away.nobody_by_name": "“{name}” is nobody by the name alone. Choose the person.",
+    "cover.told": "*{who} is away {until}, and you decide in their place.*",
+    "cover.told.how": "Your vote counts for them. You get what they would get until then.",
+    "cover.told.waits": {
+        "0": "Nothing waits for them now.",
+        "1": "This waits for them now:",
+        "other": "These wait for them now:",
+    },
+    "cover.note": "{name} is away {until}, and you decide in their place.",
+    "cover.over": "*You do not decide in the place of {who} any more.*",
+    "cover.over.note": "You do not decide in the place of {name} any more.",
+    "sayso.help": "*What /sayso does*",
+    "sayso.help.away": "/sayso away until Friday, @Carol covers",
+    "sayso.help.away.what": "Somebody else decides in your place until the end of that day.",
+    "sayso.help.alone": "/sayso away",
+    "sayso.help.alone.what": "Opens a window to choose the day and the person.",
+    "sayso.help.back": "/sayso back",
+    "sayso.help.back.what": "You decide yourself again.",
+    "sayso.help.note": "What /sayso does: away, back, help.",
+    "handed.told": "*{who} handed {title} to you.*",
+    "handed.told.counts": "Your vote counts for {who}.",
+    "handed.note": "{name} handed {title} to you.",
+    "handed.over": "*{title} is not with you any more.*",
+    "handed.over.why": "It is with {who} again.",
+    "handed.over.note": "{title} is not with you any more.",
+    "modal.hand_over.title": "Hand to someone else",
+    "modal.hand_over.submit": "Hand over",
+    "modal.hand_over.person": "Who decides in your place",
+    "modal.hand_over.person.hint": (
+        "Only people the rules allow can be chosen. Everyone sees on the card that you handed it "
+        "over."
+    ),
+    "modal.hand_over.note": "Note",
+    "modal.hand_over.effect": "You have no say on it until you take it back.",
+    "modal.hand_over.given": "*You handed this to {who}{at}.*",
+    "modal.hand_over.given.what": "They decide it in your place.",
+    "modal.hand_over.given.effect": "Then you decide it yourself again, and {who} is told.",
+    "modal.hand_over.back": "Take it back",
+    "hand_over.taker.oneself": "Choose somebody else.",
+    "hand_over.taker.requester": "They asked for this {noun}, so they cannot decide it.",
+    "hand_over.taker.guest": "Guests cannot decide this {noun} for you.",
+    "hand_over.taker.other_organisation": (
+        "People from other organisations cannot decide this {noun} for you."
+    ),
+    "hand_over.taker.deactivated": "This account is deactivated. Choose somebody who is here.",
+    "hand_over.taker.bot": "An app cannot decide this {noun}. Choose a person.",
+    "hand_over.taker.cannot_check": (
+        "We could not check who that is, because Slack did not answer. Try again in a minute."
+    ),
+    "hand_over.taker.not_allowed": "The rule lets nobody decide this {noun} for you.",
+    "hand_over.taker.decided": "They have decided on this {noun} already.",
+    "hand_over.taker.handed_on": "They handed this {noun} to somebody else themselves.",
+    "hand_over.taker.twice": (
+        "They decide this {noun} already, and it needs more people than them. "
+        "Choose somebody else."
+    ),
+    "hand_over.taker.none": "Choose a person.",
+    "private.may_not_hand_over": "*You cannot hand this {noun} to somebody else.*",
+    "private.may_not_hand_over.why": "That is for the people who decide it now.",
+    "private.not_handed_over": "*You have handed this {noun} to nobody.*",
     "taken.told": "*{who} is looking at {title} now.*",
     "taken.was_theirs": "It was with you. Reminders go to {who}, and you can still decide.",
     "taken.note": "{name} is looking at {title} now.",
@@ -1185,6 +1319,12 @@ ENGLISH: dict[str, Entry] = {
     "notice.overdue": "*A request waited longer than its rule allows.*",
     "notice.overdue.why": "The rule leaves it open, so it waits until somebody decides.",
     "notice.overdue.do": "It shows who was asked and who has said something.",
+    "notice.absence": "*Somebody is away, and another one decides in their place.*",
+    "notice.absence.why": "Their rules stay as they are, and the record names both.",
+    "notice.absence.do": "It lists who is away, who covers and until when.",
+    "notice.absence_over": "*Somebody decides themselves again.*",
+    "notice.absence_over.why": "They are back, or said otherwise.",
+    "notice.absence_over.do": "It lists who is away, who covers and until when.",
     "notice.head": "*The record was sealed up to here.*",
     "notice.head.why": (
         "Keep this line where nobody who runs the database can change it. "

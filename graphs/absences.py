@@ -99,7 +99,6 @@ async def set_(
     await _show(connection, absence, wish)
     if before is not None:
         await wish(connection, ports.COVER, str(before.id))
-    await wish(connection, ports.NOTICE, f"absence:{absence_id}")
     return Away(absence, before if in_force else None)
 
 
@@ -209,10 +208,11 @@ def _refused(person: Person, cover: Person, until: datetime, at: datetime) -> Re
 
 
 async def _show(connection: Connection, absence: Absence, wish: Wish) -> None:
-    """Tell whoever covers, and show the cards anew that name the person."""
+    """Tell whoever covers and whoever runs this, and show the cards that name the person anew."""
     await wish(connection, ports.COVER, str(absence.id))
     for review_id in await concerned(connection, absence.keys):
         await wish(connection, ports.CARD, str(review_id))
+    await wish(connection, ports.NOTICE, f"absence:{absence.id}")
 
 
 def _told(absence: Absence) -> dict[str, Any]:

@@ -66,12 +66,16 @@ class Superseded:
 
 @dataclass(frozen=True)
 class AlreadyVoted:
-    """The own earlier vote stands; `by` is who cast it, where that was somebody else for them."""
+    """The own earlier vote stands; `by` is who cast it, where that was somebody else.
+
+    `for_you` where they did it in the place of the very person who votes now.
+    """
 
     verb: str
     at: datetime
     by: str = ""
     by_name: str = ""
+    for_you: bool = False
 
 
 @dataclass(frozen=True)

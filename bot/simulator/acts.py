@@ -103,7 +103,7 @@ async def command(slack: Slack, act: JSON) -> JSON:
             "user_id": user,
             "user_name": who["name"],
             "command": name,
-            "text": _as_delivered(slack, words(act, "text", default="").strip()),
+            "text": _as_commanded(slack, name, words(act, "text", default="").strip()),
             "api_app_id": cast.APP_ID,
             "is_enterprise_install": "false",
             "response_url": slack.new_response_url(**about),
@@ -264,6 +264,19 @@ def _as_delivered(slack: Slack, text: str) -> str:
         return f"<@{id_}>" if id_ else match[0]
 
     return _TYPED_NAME.sub(name, _MENTION.sub(mention, shapes.escaped(text)))
+
+
+def _as_commanded(slack: Slack, command: str, text: str) -> str:
+    """What follows a command; where its people are escaped, each mention carries the name."""
+    delivered = _as_delivered(slack, text)
+    if not any(one["command"] == command and one.get("escape") for one in cast.COMMANDS):
+        return delivered
+    people = slack.workspace.people()
+    return re.sub(
+        r"<@([UW][A-Z0-9]+)>",
+        lambda found: f"<@{found[1]}|{people[found[1]]['name'].lower()}>",
+        delivered,
+    )
 
 
 def attach(slack: Slack, user: str, one: Any) -> JSON:

@@ -38,6 +38,12 @@ SCOPES = frozenset(
 )
 
 COMMANDS: tuple[JSON, ...] = (
+    {
+        "command": "/sayso",
+        "hint": "away until Friday, @Dana covers",
+        "about": "Say that you are away and who decides meanwhile",
+        "escape": True,
+    },
     {"command": "/loan", "hint": "for whom, how much, for what", "about": "Ask for a loan"},
     {"command": "/refund", "hint": "how much, which order, why", "about": "Ask for a refund"},
     {"command": "/content", "hint": "what it is about", "about": "Have a text written"},

@@ -13,6 +13,7 @@ import typer.main
 import yaml
 
 from bot.__main__ import app
+from bot.configuration import OWN_COMMAND
 from bot.requests import SHORTCUT
 from bot.settings import SECRETS, Environment, load
 from bot.simulator import cast
@@ -100,6 +101,7 @@ def test_the_manifest_and_the_bot_name_the_same_events() -> None:
 def test_the_manifest_and_the_configuration_name_the_same_commands() -> None:
     graphs = tomllib.loads((HOUSE / "sayso.toml").read_text("utf-8"))["graphs"]
     configured = {graph["command"] for graph in graphs.values() if "command" in graph}
+    configured |= {OWN_COMMAND}
     assert configured == {one["command"] for one in MANIFEST["features"]["slash_commands"]}
 
 
