@@ -71,11 +71,16 @@ def migrate() -> None:
 
 
 @app.command()
-def check() -> None:
+def check(
+    names: Annotated[
+        bool, typer.Option("--names", hidden=True, help="Only the steps in rules, as JSON.")
+    ] = False,
+) -> None:
     """Look at all settings, graphs and rules, and say what is wrong."""
     from bot.check import check as work
+    from bot.check import names as work_on_names
 
-    _run(work())
+    _run(work_on_names() if names else work())
 
 
 @app.command()

@@ -18,14 +18,15 @@ from functools import partial
 from typing import Any, Final
 
 import structlog
+import typer
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.response import BoltResponse
 
-from bot import deliveries, drafts, logs, people
+from bot import deliveries, drafts, logs, naming, people
 from bot.afterwards import Afterwards
 from bot.approvers import Approvers
-from bot.errors import NotYet, SlackFailed
+from bot.errors import NotYet, SettingsWrong, SlackFailed
 from bot.gauges import Gauges
 from bot.house import House
 from bot.listeners import Listeners
@@ -40,6 +41,7 @@ from bot.sending import Pace, Sender
 from bot.settings import Settings, load, take_up
 from bot.slack import Slack
 from bot.supervision import Child, command, supervised, until_told_to_stop
+from bot.values import visible
 from bot.watching import Watch, watched
 from bot.web import Door, listening, site
 from bot.wishes import Wishes
@@ -61,6 +63,9 @@ HOUSEKEEPING_SECONDS: Final = 3600.0
 # is what a click waits; the others may rest a little longer on a busy machine.
 IDLE_IN_TRANSACTION_SECONDS: Final = 1.0
 WORKER_IDLE_IN_TRANSACTION_SECONDS: Final = 0.5
+
+
+CONFIGURATION_WRONG: Final = 78  # the status of a worker that cannot begin by this file
 
 
 # The database
@@ -279,18 +284,30 @@ def _recorder(database: Database) -> Callable[[dict[str, int]], Any]:
     return record
 
 
-async def serve(*, tied: bool = False) -> None:
-    """Take what Slack sends until told to stop, with a worker as supervised child."""
+async def serve(*, tied: bool = False) -> int:
+    """Take what Slack sends until told to stop, with a worker as supervised child.
+
+    Returns the exit status: 1 where the worker cannot begin, because of what only it can find.
+    """
     settings = load()
     failpoints.arm(settings.environment.failpoints)
     logs.set_up(settings.environment.log, "web")
     settings.need_slack("`sayso serve` takes what Slack sends; `sayso worker` runs without it.")
     stop = until_told_to_stop(tied=tied)
     drain = settings.environment.drain_seconds
+    ended: list[int] = []
+
+    def worker_ended(code: int) -> None:
+        # A later worker that is refused found another file: it is tried again until that is mended.
+        ended.append(code)
+        if ended == [CONFIGURATION_WRONG]:
+            stop.set()
+
     worker = Child(
         command("worker", "--tied"),
         name="worker",
         silence_seconds=settings.environment.silence_seconds,
+        ended=worker_ended,
     )
     async with (
         opened(settings, "web") as database,
@@ -298,10 +315,19 @@ async def serve(*, tied: bool = False) -> None:
     ):
         web = asyncio.create_task(_serve_web(Present(settings), database, stop), name="web")
         await _first(web, asyncio.create_task(stop.wait(), name="stop"))
+    if ended[:1] == [CONFIGURATION_WRONG]:
+        log.error("not started: the worker found mistakes in the configuration")
+        return 1
+    return 0
 
 
 async def _serve_web(present: Present, database: Database, stop: asyncio.Event) -> None:
-    watch = Watch(present, database, by=f"cli:{os_user()}")
+    watch = Watch(
+        present,
+        database,
+        by=f"cli:{os_user()}",
+        check=lambda read: naming.asked_of_a_process(present.configuration, read.configuration),
+    )
     async with web_of(present, database) as (host, port), watched(watch):
         log.info("listening", host=host, port=port)
         await stop.wait()
@@ -311,8 +337,10 @@ async def _serve_web(present: Present, database: Database, stop: asyncio.Event) 
 # The worker
 
 
-async def work(*, tied: bool = False, alive: int | None = None) -> None:
+async def work(*, tied: bool = False, alive: int | None = None) -> int:
     """Run threads and post to Slack until told to stop; then hand back what runs.
+
+    Returns the exit status: one of its own where rules name what no graph has.
 
     Args:
         tied: stop when standard input ends.
@@ -328,7 +356,12 @@ async def work(*, tied: bool = False, alive: int | None = None) -> None:
         from bot.worker import Worker
 
         async with slack_of(settings) as slack:
-            await Worker(Present(settings), database, slack, alive=alive).run(stop)
+            try:
+                await Worker(Present(settings), database, slack, alive=alive).run(stop)
+            except SettingsWrong as wrong:
+                typer.echo(visible(str(wrong)), err=True)
+                return CONFIGURATION_WRONG
+    return 0
 
 
 def poster_of(

@@ -6,16 +6,18 @@ that this code cannot go on with, it ends with 3: a deploy can tell that from a 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 import typer
 
-from bot import app, roster
+from bot import app, naming, roster, whereabouts
 from bot.errors import SlackFailed
 from bot.profiles import EMAIL_SCOPE
 from bot.settings import Settings, examined
 from bot.slack import Slack
+from bot.whereabouts import Found
 from checkpoints import embedded, migrate
 from checkpoints.database import Database
 from checkpoints.errors import SaysoError
@@ -36,9 +38,16 @@ async def check() -> int:
     mistakes += [str(problem) for problem in registry.problems.values()]
     mistakes += await _database(settings)
     deployed = await _deployed(settings, registry)
-    unreviewed = settings.reading.placed(_unreviewed(settings, registry))
-    warnings = [*settings.warnings, *unreviewed]
-    warnings += [warning async for warning in _slack(settings)]
+    known = naming.structures_of(registry)
+    found = await _slack(settings)
+    doubtful = [
+        *_unreviewed(settings, registry),
+        *naming.warnings(settings.configuration, known),
+        *found.warnings,
+    ]
+    wrong = [*naming.mistakes(settings.configuration, known), *found.mistakes]
+    mistakes += settings.reading.placed(wrong)
+    warnings = [*settings.warnings, *settings.reading.placed(doubtful)]
     for mistake in mistakes:
         typer.echo(f"mistake: {mistake}")
     for warning in warnings:
@@ -54,6 +63,14 @@ async def check() -> int:
     if mistakes:
         return 1
     return STUCK if deployed.stuck else 0
+
+
+async def names() -> None:
+    """Print the mistakes about the steps that rules name, as JSON, for another process of ours."""
+    settings, _ = examined()
+    known = naming.structures_of(app.loaded_of(settings))
+    wrong = settings.reading.placed(naming.mistakes(settings.configuration, known))
+    typer.echo(json.dumps(wrong))
 
 
 def _many(count: int, what: str) -> str:
@@ -91,18 +108,19 @@ def _first(lines: Sequence[str], what: str) -> list[str]:
     return [*lines[:MAX_LINES], *([f"and {left:,} more {what}."] if left > 0 else [])]
 
 
-async def _slack(settings: Settings):  # type: ignore[no-untyped-def]
+async def _slack(settings: Settings) -> Found:
+    """What Slack says of our settings, and of everything that they name."""
     async with app.slack_of(settings) as slack:
         if slack is None:
-            yield "no Slack settings: threads run, and what should be shown in Slack waits."
-            return
+            without = "no Slack settings: threads run, and what should be shown in Slack waits."
+            return Found(warnings=[without])
         try:
             await slack.call("auth.test")
         except SlackFailed as error:
-            yield str(error)
-            return
-        for warning in await unreached(settings, slack):
-            yield warning
+            return Found(warnings=[str(error)])
+        found = await whereabouts.look(settings.configuration, slack)
+        found.warnings += await unreached(settings, slack)
+        return found
 
 
 async def unreached(settings: Settings, slack: Slack) -> list[str]:

@@ -9,6 +9,7 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -78,6 +79,7 @@ def _may_be_secret(path: KeyPath) -> bool:
 
 
 NOTHING_READ: Final = Reading()
+OWN_COMMAND: Final = "/sayso"
 
 
 def read(path: Path, found: Project, *, chosen: bool) -> Reading:
@@ -124,7 +126,7 @@ def _checked(path: Path, text: str | None, found: Project) -> Reading:
             f"{written(problem['loc']) or 'the file'}: {sentence(problem)}"
             for problem in error.errors()
         ]
-        configuration = _readable(raw)
+        configuration = _readable(_without(raw, [problem["loc"] for problem in error.errors()]))
     said += _of_no_graph(configuration, raw)
     said += _wrong_ids(configuration)
     said += roster.mistakes_in(configuration)
@@ -148,6 +150,31 @@ def _text_of(file: Path) -> str:
         return ""
 
 
+def _without(raw: Mapping[str, Any], places: Iterable[KeyPath]) -> dict[str, Any]:
+    """The same without what is wrong there, so that the rest of its table is looked at too.
+
+    What says who decides stays: without it the rest would seem wrong.
+    """
+    left = deepcopy(dict(raw))
+    for place in places:
+        table, key, value = left, "", left
+        for part in place:
+            if isinstance(value, dict):
+                table, key = value, str(part)
+            try:
+                value = value[part]  # type: ignore[index]  # a list takes its own numbers
+            except (LookupError, TypeError):
+                break
+        if len(place) > 2 and key not in _DECIDE:
+            table.pop(key, None)
+    return left
+
+
+_DECIDE: Final = frozenset(
+    {"approvers", "stages", "quorum", "rejections", "path", *People.model_fields}
+)
+
+
 def _readable(raw: Mapping[str, Any]) -> Configuration:
     """Those graphs, rules and operators that can be read by themselves."""
 
@@ -158,13 +185,19 @@ def _readable(raw: Mapping[str, Any]) -> Configuration:
             return False
         return True
 
+    def stub(rule: Any) -> dict[str, Any]:
+        """What a rule is for, so that this is looked at where the rest cannot be read."""
+        parts = _IS_FOR & set(rule) if isinstance(rule, dict) else ()
+        readable = {part for part in parts if kept({"reviews": [{part: rule[part]}]})}
+        return _UNREADABLE | {part: rule[part] for part in readable}
+
     graphs, rules = raw.get("graphs"), raw.get("reviews")
     graphs = graphs if isinstance(graphs, dict) else {}
     rules = rules if isinstance(rules, list) else []
     whole: dict[str, Any] = {
         "graphs": {name: one for name, one in graphs.items() if kept({"graphs": {name: one}})},
         # One that cannot be read keeps its place, so that the others keep their numbers.
-        "reviews": [one if kept({"reviews": [one]}) else _UNREADABLE for one in rules],
+        "reviews": [one if kept({"reviews": [one]}) else stub(one) for one in rules],
     }
     roles = raw.get("roles")
     roles = roles if isinstance(roles, dict) else {}
@@ -178,7 +211,9 @@ def _readable(raw: Mapping[str, Any]) -> Configuration:
     return Configuration.model_validate(whole)
 
 
-_UNREADABLE: Final = {"approvers": {"users": ["U000"]}}
+NO_USER: Final = "U000"  # stands where people could not be read
+_UNREADABLE: Final[dict[str, Any]] = {"approvers": {"users": [NO_USER]}}
+_IS_FOR: Final = frozenset({"graph", "node", "tool", "when", "channel"})
 
 
 def _of_no_graph(configuration: Configuration, raw: Mapping[str, Any]) -> Iterator[str]:
@@ -235,6 +270,8 @@ def _wrong_ids(configuration: Configuration) -> Iterator[str]:
         yield from channels(f"graphs.{name}.channels", graph.channels)
         if graph.command is not None and not re.fullmatch(r"/[a-z0-9_-]{1,31}", graph.command):
             yield f"graphs.{name}.command: write it like /{name}, small letters, no spaces."
+        if graph.command == OWN_COMMAND:
+            yield f"graphs.{name}.command: {OWN_COMMAND} is the app's own; name another one."
     for number, rule in enumerate(configuration.reviews, 1):
         yield from channels(f"reviews[{number}].channel", [rule.channel])
     yield from _shared(configuration)

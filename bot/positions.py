@@ -50,8 +50,15 @@ class Positions:
         return self._lines.get(place, 1)
 
     def placed(self, file: Path | str, said: Iterable[str]) -> list[str]:
-        """What is said of places in the file, `WHERE: sentence`, with the file and its line."""
-        return [f"{file}:{self.line(each.partition(': ')[0])}: {each}" for each in said]
+        """What is said of places in the file, `WHERE: sentence`, with the file and its line.
+
+        A sentence without a place stays as it is.
+        """
+        return [f"{self._before(file, each.partition(': ')[0])}{each}" for each in said]
+
+    def _before(self, file: Path | str, where: str) -> str:
+        line = self.line(where)
+        return "" if line == 1 and " " in where else f"{file}:{line}: "
 
 
 def without_values(text: str, hidden: Callable[[KeyPath], bool]) -> str:

@@ -176,28 +176,31 @@ async def watched(watch: Watch) -> AsyncIterator[None]:
 
     Where a terminal is attached a SIGHUP is its end, and ours with it.
     """
-    looks = asyncio.create_task(
-        tick_for_ever({NOTICE: (LOOK_SECONDS, watch.look)}), name="configuration"
-    )
-    asked: set[asyncio.Task[None]] = set()
+    looking: set[asyncio.Task[None]] = set()
 
-    def look_now() -> None:
-        task = asyncio.create_task(watch.look(whole=True), name="configuration now")
-        asked.add(task)
-        task.add_done_callback(asked.discard)
+    def look(*, whole: bool) -> None:
+        task = asyncio.create_task(watch.look(whole=whole), name="look at the configuration")
+        looking.add(task)
+        task.add_done_callback(looking.discard)
+
+    async def tick() -> None:
+        if not looking:  # one that loads graphs may take longer than a tick
+            look(whole=False)
 
     loop = asyncio.get_running_loop()
     detached = not os.isatty(0)
     if detached:
-        loop.add_signal_handler(signal.SIGHUP, look_now)
+        loop.add_signal_handler(signal.SIGHUP, lambda: look(whole=True))
+    await watch.look()
+    ticks = asyncio.create_task(tick_for_ever({NOTICE: (LOOK_SECONDS, tick)}), name=NOTICE)
     try:
-        await watch.look()
         yield
     finally:
         if detached:
             loop.remove_signal_handler(signal.SIGHUP)
-        looks.cancel()
-        await asyncio.gather(looks, *asked, return_exceptions=True)
+        for task in (ticks, *looking):
+            task.cancel()
+        await asyncio.gather(ticks, *looking, return_exceptions=True)
 
 
 def _files(settings: Settings) -> frozenset[Path]:

@@ -14,12 +14,14 @@ from typing import Final
 
 import structlog
 
-from bot import app, people
+from bot import app, naming, people
 from bot.afterwards import Afterwards
+from bot.errors import SettingsWrong
 from bot.files import SlackFiles
 from bot.people import LOCAL_TEAM
 from bot.pictures import drawer
 from bot.present import Present
+from bot.settings import Settings
 from bot.slack import Slack
 from bot.supervision import show_life
 from bot.ticking import Tick, shown_time, tick_for_ever
@@ -32,6 +34,7 @@ from graphs.ports import Fetch, no_fetch
 from graphs.registry import LoadedGraph, Registry
 from graphs.runner import Limits, Runner
 from graphs.specs import GraphSpec
+from graphs.structures import Structure
 
 log = structlog.get_logger("sayso.worker")
 
@@ -84,6 +87,7 @@ class Worker:
         """Run threads and post until `stop` is set or a duty dies.
 
         Raises:
+            SettingsWrong: rules name what no graph has.
             Whatever ended one of the duties.
         """
         slack, database = self._slack, self._database
@@ -94,6 +98,9 @@ class Worker:
                 return
             team = asking.result().team
         loaded = app.registry_of(self._settings)
+        known = naming.structures_of(loaded)
+        if wrong := _named_wrong(self._settings, known):
+            raise SettingsWrong(wrong)
         serving = Serving(loaded.specs, dict(loaded.loaded), loaded.problems, [LOCAL_TEAM])
         await self._release(serving)
         runner = self._runner(serving, team)
@@ -101,6 +108,7 @@ class Worker:
             self._present,
             database,
             by=f"cli:{app.os_user()}",
+            check=lambda read: _named_wrong(read, known),
             taken=lambda: serving.follow(self._present.specs),
         )
         async with watched(watch), self._duties(serving, team) as duties:
@@ -208,6 +216,11 @@ class Worker:
             if team not in serving.teams:
                 serving.teams.append(team)
             await asyncio.sleep(LOOK_FOR_TEAM_SECONDS)
+
+
+def _named_wrong(settings: Settings, known: Mapping[str, Structure]) -> list[str]:
+    """Names in the rules that lead to nothing in the graphs that this worker has loaded."""
+    return settings.reading.placed(naming.mistakes(settings.configuration, known))
 
 
 async def _before(stop: asyncio.Event, task: asyncio.Task[object]) -> bool:

@@ -25,6 +25,11 @@ def schemas(graph: Graph) -> dict[str, JSON]:
     return found
 
 
+def names(graph: Graph) -> list[str]:
+    """The names of all tools that can be found."""
+    return [name for name, _ in _tools(graph)]
+
+
 def _tools(graph: Graph) -> Iterator[tuple[str, Any]]:
     for each in (graph, *(inner for _, inner in subgraphs(graph))):
         for node in each.nodes.values():

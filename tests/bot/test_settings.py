@@ -221,6 +221,9 @@ def test_what_can_be_read_is_there_beside_the_mistakes(tmp_path: Path) -> None:
         [graphs.bad]
         path = "a:b"
         channels = "C0LOANS"
+        labels = { ask = "Ask" }
+        [graphs.lost]
+        channels = ["C0LOANS"]
         [[reviews]]
         graph = "good"
         quorum = "two"
@@ -228,15 +231,20 @@ def test_what_can_be_read_is_there_beside_the_mistakes(tmp_path: Path) -> None:
         graph = "bad"
         [[reviews]]
         graph = "lona"
+        quorum = "three"
         """,
     )
     settings, wrong = examined(environ)
     text = "\n".join(wrong)
-    assert set(settings.configuration.graphs) == {"good"}
+    # A graph is looked at without what is wrong in it, so that one report tells the rest too.
+    assert set(settings.configuration.graphs) == {"good", "bad"}
+    bad = settings.configuration.graphs["bad"]
+    assert (bad.channels, bad.labels) == ((), {"ask": "Ask"})
     assert 'graphs.bad.channels: write a list, such as ["C0LOANS"].' in text
     assert "reviews[1].quorum: write a whole number." in text
-    assert "there is no graph called lona. Configured are: good, bad." in text
-    assert len(wrong) == 3
+    assert "there is no graph called lona. Configured are: good, bad, lost." in text
+    assert "graphs.lost.path: this key is missing; add it." in text
+    assert len(wrong) == 5
 
 
 def test_an_empty_variable_is_the_same_as_none(tmp_path: Path) -> None:

@@ -21,23 +21,26 @@ pytestmark = [
 HIDDEN = "a-word-of-the-bank"
 
 
-def configured(product: Product, role: str, *, quorum: object = 1, **config: str) -> str:
+def configured(product: Product, role: str, *, word: str = "", **rule: object) -> str:
     """The loan, decided by whoever has the role."""
     whole = loan_alone(product.slack)
-    whole["graphs"]["loan"]["config"] |= config
-    approvers = {"roles": ["credit"]}
-    rule = {"graph": "loan", "channel": "C0CREDIT", "approvers": approvers, "quorum": quorum}
-    whole["reviews"] = [rule]
+    whole["graphs"]["loan"]["config"] |= {"word": word} if word else {}
+    whole["reviews"] = [
+        {"graph": "loan", "channel": "C0CREDIT", "approvers": {"roles": ["credit"]}, **rule}
+    ]
     return f"[roles]\ncredit = {{ users = [{role}] }}\n{written(whole)}"
 
 
 async def hand(product: Product, text: str, *, say_so: bool = False) -> str:
-    """Write the file anew, and say that it is whole; returns the hash that it is known by."""
+    """Write the file anew; returns the hash that it is known by.
+
+    Args:
+        say_so: say to every process that it is whole; they have to be listening by then.
+    """
     product.config.write_text(text, encoding="utf-8")
-    if say_so:
-        serving = product.processes[-1]
-        for process in (psutil.Process(serving.process.pid), *serving.children):
-            process.send_signal(signal.SIGHUP)
+    serving = product.processes[-1]
+    for process in (psutil.Process(serving.process.pid), *serving.children) if say_so else ():
+        process.send_signal(signal.SIGHUP)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -73,22 +76,28 @@ async def test_a_running_service_takes_up_a_whole_file_and_keeps_the_old_one_for
     try:
         await _is_handed_files(running)
     finally:
-        await told(running, in_force(await hand(running, shipped)), "1.0")
+        await told(running, in_force(await hand(running, shipped, say_so=True)), "1.0")
 
 
 async def _is_handed_files(running: Product) -> None:
-    first = await hand(running, configured(running, '"U0ALICE"'))
+    first = await hand(running, configured(running, '"U0ALICE"', because="by role"))
     await told(running, in_force(first), "1.0")
-    _, card = await ask(running)
+
+    async def asked_by_role() -> JSON | None:
+        _, card = await ask(running)
+        return card if "by role" in everything(card) else None
+
+    card = await until("a question under the first file", asked_by_role)
 
     # A broken file: said in the figures, to the operators and in the record, and the old holds.
-    broken = configured(running, '"U0DANA"', quorum="many")
+    broken = configured(running, '"U0DANA"', quorum="many", node="reviews")
     line = broken.splitlines().index('quorum = "many"') + 1
+    step = f"sayso.toml:{line + 1}: reviews[1].node: loan has no step called reviews."
     hash_ = await hand(running, broken, say_so=True)
     found = await told(running, "sayso_configuration_broken", "1.0")
     assert found[in_force(first)] == "1.0"
     where = f"sayso.toml:{line}: reviews[1].quorum: write a whole number."
-    notice = await running.message("C0OPS", "has mistakes", where, "sayso check")
+    notice = await running.message("C0OPS", "has mistakes", where, step, "sayso check")
     await running.click("U0DANA", "Approve", card)
     await running.private("U0DANA", "Nothing was changed")
 
@@ -130,6 +139,17 @@ async def _is_handed_files(running: Product) -> None:
     assert [each["hash"] for each in listed][:3] == [second, hash_, first]
     assert listed[1]["mistakes"] == refused["mistakes"]
     assert "+quorum = 2" in listed[0]["diff"]
+
+
+async def test_nothing_starts_by_a_file_whose_rules_name_what_no_graph_has(
+    running: Product,
+) -> None:
+    file = running.directory / "wrong.toml"
+    file.write_text(configured(running, '"U0ALICE"', node="reviews"), encoding="utf-8")
+    environ = {"SAYSO_CONFIG": str(file), "SAYSO_PORT": "0"}
+    status, _, said = await running.run("serve", check=False, **environ)
+    assert status == 1
+    assert "reviews[1].node: loan has no step called reviews. Did you mean human_review?" in said
 
 
 async def test_the_figures_name_nobody_and_hold_no_secret(running: Product) -> None:
