@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from bot import details, home, modals, notices, reminders, windows
+from bot import details, history, home, modals, notices, reminders, windows
 from bot.blocks import Payload
 from bot.views import (
     Asked,
     CardView,
     Decides,
     DetailsView,
+    Happened,
     Hold,
     HomeView,
     NoticeView,
@@ -42,7 +43,16 @@ from tests.bot.card_samples import (
     QUESTION,
     at,
 )
-from tests.bot.window_samples import BASE, DETAILS, DONE_STEPS, OUTCOME, PROGRESS, ROW, WAITING
+from tests.bot.window_samples import (
+    BASE,
+    DETAILS,
+    DONE_STEPS,
+    HISTORY,
+    OUTCOME,
+    PROGRESS,
+    ROW,
+    WAITING,
+)
 
 CHARLIE = Person("U0CHARLIE", "Charlie")
 RISK = UserGroup("S0RISK", "risk", ping=True)
@@ -246,6 +256,16 @@ VIEWS: dict[str, Callable[[], dict[str, Any]]] = {
             rules=(
                 replace(TOLD, text=RULE + "# long\n" * 900, differs=False),
                 *(replace(TOLD, hash=f"{number}" * 64) for number in range(6)),
+            ),
+        )
+    ),
+    "modal-history-stages": lambda: history.history(
+        replace(
+            HISTORY,
+            lines=(
+                Happened(at(30, "10:04"), "vote.counted", ERIN, "approve, stage 1 of 2"),
+                Happened(at(30, "10:05"), "vote.refused", DANA, "not yet"),
+                Happened(at(30, "11:10"), "vote.counted", CHARLIE, "approve", seat=ALICE),
             ),
         )
     ),
