@@ -7,9 +7,9 @@ the vote, the audit and the wishes are committed together, or not at all.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import structlog
 
@@ -19,11 +19,15 @@ from bot.house import House
 from checkpoints.database import Connection
 from checkpoints.failpoints import reached
 from graphs import audit, reviews, votes
-from graphs.policy import Person, Refusal
+from graphs.plain import plain
+from graphs.policy import Person, Policy, Refusal
 from graphs.reviews import Item, Review
 from graphs.votes import Voter
 
 log = structlog.get_logger("sayso.ballots")
+
+State: TypeAlias = Callable[[str], Awaitable[Any]]
+"""Reads a thread's state."""
 
 _OF_AN_ACTION: Final = re.compile(r"([a-z_]{1,40}):([0-9]{1,3})")
 
@@ -141,10 +145,14 @@ class Ballots:
             if told is None:
                 return windows.of_choice(card, ballot.verb, ballot.item)
             await self._record_refusal(connection, review, person, ballot, told)
+        if voter.handed is not None and told.kind is views.Refused.HANDED_OVER:
+            told = replace(told, by=views.Person(voter.handed.taker, voter.handed.taker_name))
         return notices.refused_view(told)
 
     async def _voter(self, review: Review, ballot: Ballot) -> Voter:
-        return await self._house.approvers.voter(ballot.user, review, via="slack", home=ballot.home)
+        house = self._house
+        voter = await house.approvers.voter(ballot.user, review, via="slack", home=ballot.home)
+        return await judging_edits(voter, review, house.present.policy, house.state)
 
     async def _refusal(
         self, connection: Connection, ballot: Ballot, result: votes.VoteResult
@@ -184,6 +192,13 @@ class Ballots:
             review_id=review.id,
             detail=detail,
         )
+
+
+async def judging_edits(voter: Voter, review: Review, policy: Policy, state: State) -> Voter:
+    """The voter with all that tells under which rule an edit leads an action."""
+    looks = bool(review.asking.actions) and policy.asks_of_state(review.graph)
+    found = plain(await state(review.thread_id)) if looks else None
+    return replace(voter, policy=policy, state=found)
 
 
 def _item(review: Review, item: int | None) -> Item | None:

@@ -18,6 +18,7 @@ from typing import Any, Final
 from bot import app, logs, people, talks, terminal
 from bot.afterwards import Afterwards
 from bot.approvers import Approvers
+from bot.ballots import judging_edits
 from bot.client import Client
 from bot.errors import SlackFailed
 from bot.people import People
@@ -254,6 +255,7 @@ async def decide(
         present = Present(office.settings)
         approvers = Approvers(office.people, present.policy.directory)
         voter = await approvers.voter(user, review, via="cli", os_user=app.os_user())
+        voter = await judging_edits(voter, review, present.policy, app.states_of(database))
         async with database.transaction() as connection:
             if item is None and review.asking.actions:
                 results = await votes.vote_whole(

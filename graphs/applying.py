@@ -15,11 +15,14 @@ One transaction a review, in the lock order lease, review, rest, which is a vote
 and this, one is first and the other finds what it left. What is decided stays decided. Where a
 condition cannot be told now, the whole review stays under its old rules, and that is said. Applied
 twice, the second time finds nothing to do.
+
+An edit leads an action elsewhere in the same way: who may decide on 50 cannot make it 4,000 and
+decide on that too, where another rule is for such sums (`led_elsewhere`, called by a vote).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
@@ -76,6 +79,10 @@ class Left:
 
 
 Result: TypeAlias = Moved | Unchanged | Left
+
+
+class NobodyDecides(Exception):
+    """No rule says who decides an action as it would be; its text is why one could not be told."""
 
 
 async def open_after(
@@ -139,33 +146,72 @@ async def apply(
     if not isinstance(moved, Moved):
         return moved
     for change in moved.changes:
-        after = change.after.model_dump(mode="json") if change.after is not None else None
-        await connection.execute(
-            SQL.set_rule, review_id, change.item, after, fingerprint(change.after)
-        )
         await connection.execute(reviews.SQL.lapse_item, review_id, change.item, now)
     revision = await connection.fetchval(reviews.SQL.raise_revision, review_id)
-    await reviews.renew_asks(connection, review_id)
-    begins = thread.changed_at if thread.status is Status.HELD else now
-    begins = begins or await connection.fetchval("select now()")
-    items = [change.item for change in moved.changes]
-    await deadlines.begin_anew(connection, await reviews.get(connection, review_id), items, begins)
-    await _tell(connection, moved, revision, by, os_user, wish)
+    await move(
+        connection, moved, thread, revision=revision, by=by, os_user=os_user, now=now, wish=wish
+    )
     return moved
 
 
-async def _tell(
+def led_elsewhere(
+    review: Review, item: Item, edited: JSON, thread: Thread, policy: Policy, state: JSON
+) -> Change | None:
+    """What an edit makes of the rule for an action: None where it does not depend on the edit.
+
+    That the file says otherwise since the question was opened is no reason: only `apply` is.
+
+    Args:
+        edited: the arguments that the action would get.
+
+    Raises:
+        NobodyDecides: no rule is for the action then, or it cannot be told which.
+    """
+    case = Case.of(thread, review.node, review.question, state)
+    before, after = (
+        case.found(policy, action_of(review, one))
+        for one in (item, replace(item, arguments=edited))
+    )
+    if before.why == after.why and fingerprint(before.rule) == fingerprint(after.rule):
+        return None
+    if after.rule is None:
+        raise NobodyDecides(after.why)
+    if not _differs(item, after):
+        return None
+    return Change(item.item, item.tool, item.opened_under, after.rule, after.place)
+
+
+async def move(
     connection: Connection,
     moved: Moved,
+    thread: Thread,
+    *,
     revision: int,
     by: str,
-    os_user: str | None,
-    wish: Wish,
+    os_user: str | None = None,
+    what: str = "review.moved",
+    now: datetime | None = None,
+    wish: Wish = no_wish,
 ) -> None:
-    """The record, those whose votes lapsed, the card wherever it stands, and the operators."""
+    """Put items of a review, under its lock and with no votes, under other rules, and tell it.
+
+    Args:
+        what: the name of its entry in the record.
+    """
+    items = [change.item for change in moved.changes]
+    for change in moved.changes:
+        after = change.after.model_dump(mode="json") if change.after is not None else None
+        await connection.execute(
+            SQL.set_rule, moved.review_id, change.item, after, fingerprint(change.after)
+        )
+    await reviews.renew_asks(connection, moved.review_id)
+    begins = thread.changed_at if thread.status is Status.HELD else now
+    begins = begins or await connection.fetchval("select now()")
+    review = await reviews.get(connection, moved.review_id)
+    await deadlines.begin_anew(connection, review, items, begins)
     for change in moved.changes:
         await audit.record(
-            connection, "review.moved", actor=by, thread_id=moved.thread_id,
+            connection, what, actor=by, thread_id=moved.thread_id,
             review_id=moved.review_id,
             detail={
                 "item": change.item, "tool": change.tool, "revision": revision,

@@ -14,7 +14,8 @@ see "open" decide twice. So a vote locks first and reads after:
 An answer that changes what goes into an action is a vote too, for something that nobody else has
 voted for: what is on the card changes, so the review gets a new revision, the item's earlier votes
 lapse and their voters are told. From then on an approval of that item is a vote for the changed
-action, by the same hash.
+action, by the same hash. Where another rule is for what it is now, it comes under that one, and the
+editor's vote counts if they have a say there.
 
 Every refusal is a typed result and an audit entry in the same transaction. The caller commits,
 then acknowledges.
@@ -31,12 +32,12 @@ from typing import Any, Final, TypeAlias
 from checkpoints import leases
 from checkpoints.database import Connection, queries
 from checkpoints.text import clean, clean_json
-from graphs import actions, audit, covers, mailbox, ports, reviews
+from graphs import actions, applying, audit, covers, mailbox, ports, reviews, threads
 from graphs.answers import check
 from graphs.covers import Handover
 from graphs.directory import Directory
 from graphs.plain import digest, written
-from graphs.policy import Person, Reason, Refusal, may_decide, may_decide_for, out_of_turn
+from graphs.policy import Person, Policy, Reason, Refusal, may_decide, may_decide_for, out_of_turn
 from graphs.ports import Wish, no_wish
 from graphs.specs import GraphSpec, Rule
 from graphs.tallies import AGAINST, Ballot, Tally, count, needed, settled_on
@@ -59,6 +60,7 @@ from graphs.verdicts import is_refusal as is_refusal
 SQL = queries(__file__)
 JSON: TypeAlias = Any
 MAX_NOTE_CHARACTERS: Final = 3_000
+NOBODY_DECIDES: Final = "No rule says who decides on these values. Write others."
 OUT_OF_REACH: Final = "Nobody is left who could decide it."
 
 _OUTCOMES: Final = {
@@ -82,6 +84,7 @@ class Voter:
 
     `directory` says who the roles and managers of a rule are, `requester_email` helps it. For each
     of `covers`, the nearest first, the person may decide in their place; own say comes first.
+    By `policy`, with the thread's state, an edit leads an action to the rule for what it is then.
     """
 
     person: Person
@@ -91,6 +94,8 @@ class Voter:
     requester_email: str | None = ""  # None where it could not be found out
     covers: tuple[Person, ...] = ()
     handed: Handover | None = None  # the review to somebody else: then they have no say on it
+    policy: Policy | None = None
+    state: JSON = None
 
     def seat(self, rule: Rule | None, requester: str) -> Person | Refusal:
         """For whom this person may vote under a rule: themselves, else somebody they cover."""
@@ -190,8 +195,15 @@ async def vote(
     edits = _edits(found, mine, answer)
     stands: int = row["revision"]
     if edits:
+        try:
+            led = await _led(connection, found, mine, answer, voter)
+        except applying.NobodyDecides:
+            refusal = BadAnswer(NOBODY_DECIDES)
+            return await _refuse(connection, refusal, thread_id, review_id, voter, verb)
         stands = await _edit(connection, found, mine, answer, voter, now, wish)
         standing = ()
+        if led is not None:
+            mine = await _follow(connection, found, led, stands, voter, now, wish)
     whole = voter.named(mine.whole, found.requester)
     seat = _seat(row, whole, 0 if edits else mine.stage, voter)
     counts = not edits or mine.rule is None or mine.rule.editor_may_decide
@@ -403,6 +415,41 @@ async def _edit(
     return revision
 
 
+async def _led(
+    connection: Connection,
+    review: reviews.Review,
+    mine: reviews.Item,
+    answer: JSON,
+    voter: Voter,
+) -> applying.Change | None:
+    """The rule that an action comes under by an edit, where that is another one."""
+    if voter.policy is None or not review.asking.actions:
+        return None
+    wanted = actions.arguments_of(review.asking.actions[mine.item], answer)
+    thread = await threads.get(connection, review.thread_id)
+    return applying.led_elsewhere(review, mine, wanted, thread, voter.policy, voter.state)
+
+
+async def _follow(
+    connection: Connection,
+    review: reviews.Review,
+    led: applying.Change,
+    revision: int,
+    voter: Voter,
+    now: datetime | None,
+    wish: Wish,
+) -> reviews.Item:
+    """Put an edited action under the rule for what it is now, and return it so."""
+    thread = await threads.get(connection, review.thread_id)
+    moved = applying.Moved(review.id, review.thread_id, (led,))
+    await applying.move(
+        connection, moved, thread, revision=revision, by=voter.person.id, os_user=voter.os_user,
+        what="review.led", now=now, wish=wish,
+    )  # fmt: skip
+    now_is = await reviews.get(connection, review.id)
+    return next(each for each in now_is.items if each.item == led.item)
+
+
 async def _as_it_is_now(
     connection: Connection, voter: Voter, review_id: int, now: datetime | None
 ) -> Voter:
@@ -495,7 +542,8 @@ def _refusal(
         return Refused(seat.reason, seat.rule)
     taken = next((vote for vote in standing if vote.seat == seat.id), None)
     if taken is not None and not edits:
-        return AlreadyVoted(taken.verb, taken.cast_at, taken.voter, taken.voter_name)
+        for_you = taken.seat == voter.person.id
+        return AlreadyVoted(taken.verb, taken.cast_at, taken.voter, taken.voter_name, for_you)
     if _decides_on_own_edit(mine, voter.person, edits):
         return Refused(Reason.EDITOR, mine.rule)
     try:
@@ -515,7 +563,7 @@ def _handed_over(handed: Handover, standing: Sequence[reviews.Vote]) -> VoteResu
     """What is told to somebody who handed it over: who has it, or has decided it for them."""
     theirs = next((vote for vote in standing if vote.seat == handed.giver), None)
     if theirs is not None:
-        return AlreadyVoted(theirs.verb, theirs.cast_at, theirs.voter, theirs.voter_name)
+        return AlreadyVoted(theirs.verb, theirs.cast_at, theirs.voter, theirs.voter_name, True)
     return HandedOver(handed.taker, handed.taker_name, handed.made_at)
 
 

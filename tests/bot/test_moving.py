@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bot.renderings import lead_to
 from graphs import audit, reviews
 from graphs.specs import People, Rule
-from tests.bot.conftest import Desk, until
+from tests.bot.conftest import ROOT, Desk, until
+from tests.bot.test_actions import AMOUNTS, ask, edit
+from tests.bot.test_actions import BOTH as TURN
 from tests.bot.test_commands import Terminal
+from tests.bot.test_intervening import told
 
 BOTH = Rule(approvers=People(users=("U0ALICE", "U0DANA")), quorum=2, channel="C0CREDIT")
 CHANGED = """
@@ -31,6 +37,54 @@ graph = "loan"
 when = "question.reason != ''"
 approvers = { users = ["U0ALICE"] }
 """
+
+
+LARGE = """
+[[reviews]]
+graph = "refund_agent"
+tool = "issue_refund"
+when = "question.amount > 4500"
+channel = "C0CONTENT"
+approvers = { users = ["U0ERIN"] }
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """The demo's configuration, and a rule for large refunds before all others."""
+    file = tmp_path / "here.toml"
+    before, first, after = (ROOT / "sayso.toml").read_text().partition("[[reviews]]")
+    file.write_text(f"{before}{LARGE}\n{first}{after}")
+    return file
+
+
+async def test_who_makes_an_action_larger_than_they_may_decide_hands_it_to_those_who_may(
+    desk: Desk, database_url: str, tmp_path: Path, config: Path
+) -> None:
+    thread_id = await desk.thread()
+    await desk.database.execute("update sayso.threads set graph = 'refund_agent'")
+    review_id = await ask(desk, TURN, thread_id=thread_id, schemas={"issue_refund": AMOUNTS})
+    await edit(desk, "U0ALICE", Amount="4900")
+    item = (await reviews.get(desk.database, review_id)).items[0]
+    assert (item.status, item.arguments["amount"], item.votes) == ("open", 4900, ())
+    assert item.rule is not None
+    assert item.rule.approvers.users == ("U0ERIN",)
+    await desk.post_all()
+    (card,) = desk.slack.messages("C0CONTENT")
+    assert "4,900" in blocks(card)
+    await desk.slack.click("U0ALICE", channel="C0CONTENT", action_id="approve:0")
+    assert "You cannot decide this" in await told(desk, "U0ALICE")
+    # The same at the command line, and back: below the limit it is for others again.
+    action = {"name": "issue_refund", "args": {**item.arguments, "amount": 10}}
+    answer = json.dumps({"type": "edit", "edited_action": action})
+    code, _, err = await Terminal(tmp_path, database_url).run(
+        "reviews", "decide", str(review_id), "--as", "U0ERIN", "--item", "0", "--answer", answer,
+        SAYSO_CONFIG=str(config),
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    item = (await reviews.get(desk.database, review_id)).items[0]
+    assert item.rule is not None
+    assert (item.status, item.rule.when, item.rule.tool) == ("open", None, "issue_refund")
 
 
 def blocks(message: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,12 +14,13 @@ from graphs import applying, audit, deadlines, reviews, votes
 from graphs.applying import Left, Moved, Unchanged
 from graphs.policy import Policy, fingerprint
 from graphs.specs import Deadline, Escalation, People, Rule
-from tests.graphs.conftest import House, until
+from tests.graphs.conftest import House, until, voter
 from tests.graphs.test_items import APPROVE as APPROVED
 from tests.graphs.test_items import MONEY, WORDS, edit
 from tests.graphs.test_items import asked as asked_about_actions
 
 APPROVE = {"decision": "approve"}
+DESK = People(users=("U0ALICE",))
 BOTH = Rule(approvers=People(users=("U0ALICE", "U0DANA")), quorum=2)
 HEAD = Rule(graph="loan", approvers=People(users=("U0ERIN",), groups=("S0HEADS",)))
 HOUR = timedelta(hours=1)
@@ -113,6 +115,38 @@ async def test_an_action_comes_under_the_rule_for_what_an_edit_made_of_it(
     now = await reviews.get(here.database, review.id)
     assert (now.revision, now.items[0].arguments["sum"]) == (3, 4000)
     assert await apply(here, review, large, desk) == Unchanged(review.id)
+
+
+async def test_who_may_decide_on_little_cannot_make_it_much_and_decide_on_that_too(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+    large = HEAD.model_copy(update={"when": "question.sum > 50"})
+    never = Rule(tool="pay", when="question.sum < 0 || question.to == 'Asha'", approvers=DESK)
+    alice = replace(voter("U0ALICE"), policy=Policy((large, never)))
+    pay = {"name": "pay", "args": {"sum": 5, "to": "Asha"}}
+    opened = Rule(tool="pay", approvers=DESK)  # the file changed since
+    review = await asked_about_actions(here, opened, calls=(pay,))
+
+    async def change(revision: int, who: votes.Voter = alice, **to: Any) -> votes.VoteResult:
+        async with here.database.transaction() as connection:
+            return await votes.vote(
+                connection, review_id=review.id, answer=edit(**to), voter=who, revision=revision,
+                wish=here.wish,
+            )  # fmt: skip
+
+    # What no rule is for is not taken.
+    assert await change(1, sum=6, to="nobody") == votes.BadAnswer(votes.NOBODY_DECIDES)
+    here.wished.clear()
+    assert await change(1, sum=4000) == votes.Edited(2, 0, 0, 1)
+    now = await reviews.get(here.database, review.id)
+    assert (now.status, now.items[0].opened_under, now.votes) == ("open", large, ())
+    assert ("moved", str(review.id)) in here.wished
+    (said,) = await entries(here, review, "review.led")
+    assert (said.actor, said.detail["place"]) == ("U0ALICE", 1)
+    assert isinstance(await here.vote(review.id, APPROVED), votes.Refused)
+    erin = replace(voter("U0ERIN"), policy=alice.policy)
+    assert isinstance(await change(2, erin, sum=3000), votes.Decided)  # the same rule: hers counts
 
 
 async def test_what_cannot_be_told_stays_and_what_no_rule_is_for_is_decided_by_nobody(
