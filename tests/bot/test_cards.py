@@ -16,7 +16,14 @@ from bot.cards import render
 from bot.simulator import strictness
 from bot.views import Refused, Status
 from graphs.questions import Choice, Group, Line
-from tests.bot import action_samples, card_samples, stage_samples, talk_samples, window_samples
+from tests.bot import (
+    action_samples,
+    card_samples,
+    cover_samples,
+    stage_samples,
+    talk_samples,
+    window_samples,
+)
 from tests.bot.card_samples import HOSTILE, LOAN, LOAN_SHOWN
 
 FORBIDDEN = re.compile(
@@ -29,13 +36,13 @@ MARKS = re.compile(
     r"black_square_for_stop|leftwards_arrow_with_hook|double_vertical_bar):"
 )
 CARDS = {**card_samples.CARDS, **action_samples.CARDS, **talk_samples.CARDS}
-CARDS |= stage_samples.CARDS
+CARDS |= stage_samples.CARDS | cover_samples.CARDS
 REFUSALS = {**window_samples.REFUSALS, **action_samples.REFUSALS, **talk_samples.REFUSALS}
-REFUSALS |= stage_samples.REFUSALS
+REFUSALS |= stage_samples.REFUSALS | cover_samples.REFUSALS
 MESSAGES = {**window_samples.MESSAGES, **action_samples.MESSAGES, **talk_samples.MESSAGES}
-MESSAGES |= stage_samples.MESSAGES
+MESSAGES |= stage_samples.MESSAGES | cover_samples.MESSAGES
 VIEWS = {**window_samples.VIEWS, **action_samples.VIEWS, **talk_samples.VIEWS}
-VIEWS |= stage_samples.VIEWS
+VIEWS |= stage_samples.VIEWS | cover_samples.VIEWS
 GOLDEN = Path(__file__).parent / "golden"
 Golden = Callable[[str, dict[str, Any]], None]
 
