@@ -87,6 +87,7 @@ class Deliveries:
         self._session: aiohttp.ClientSession | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._waiting: set[asyncio.Event] = set()
+        self.unreached = False  # nobody took the last that was sent
 
     async def open(self) -> None:
         """Begin, with whatever was left in the outbox."""
@@ -104,6 +105,7 @@ class Deliveries:
 
     def hurry(self) -> None:
         """The app is back: send at once what waits for its next retry."""
+        self.unreached = False
         for waiting in self._waiting:
             waiting.set()
 
@@ -235,6 +237,7 @@ class Deliveries:
             answer = Answer(0, error="no events_url", no_retry=True)
         else:
             answer = await self._post(self._session, body, everything)
+            self.unreached = answer.status == 0 and answer.error != "timeout"
         self._note(kind, what, answer, time.monotonic() - began, retry, about)
         return answer
 

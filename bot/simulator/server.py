@@ -300,7 +300,8 @@ async def _watch_bot(slack: Slack, steps: Guide, every: float) -> None:
     async with aiohttp.ClientSession(timeout=timeout) as session:
         while True:
             running = await _is_ready(session, slack.deliveries.events_url)
-            if steps.saw_bot(running):
+            # It may have been away between two looks; what was sent meanwhile tells.
+            if steps.saw_bot(running) or (running and slack.deliveries.unreached):
                 slack.deliveries.hurry()
             if running != slack.bot_running:
                 slack.bot_running = running
