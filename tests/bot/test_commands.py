@@ -19,6 +19,7 @@ import pytest
 from checkpoints.database import Database
 from graphs import reviews
 from graphs.specs import People, Rule
+from tests import zygote
 from tests.bot.conftest import Desk, until
 
 ROOT = Path(__file__).parent.parent.parent
@@ -43,9 +44,9 @@ class Terminal:
             **more,
         }
 
-    async def start(self, *arguments: str, **environ: str) -> asyncio.subprocess.Process:
-        return await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "bot", *arguments,
+    async def start(self, *arguments: str, **environ: str) -> zygote.Forked:
+        return await zygote.start(
+            "-m", "bot", *arguments,
             env=self.environ(**environ), cwd=self.directory,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,

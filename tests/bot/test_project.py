@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 
 from bot.project import read
 from bot.supervision import command
+from tests import zygote
 
 KINDS = """
 from typing import TypedDict
@@ -79,12 +80,11 @@ def written(project: Path, **given: Any) -> None:
 
 def checked(project: Path, **environ: str) -> tuple[int, list[str]]:
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "bot", "check"],
-        cwd=project, env=kept | environ, capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
-    assert "Traceback" not in done.stderr
-    return done.returncode, done.stdout.splitlines()
+    code, out, err = asyncio.run(
+        zygote.run("-P", "-m", "bot", "check", cwd=project, env=kept | environ)
+    )
+    assert "Traceback" not in err
+    return code, out.splitlines()
 
 
 def of(lines: list[str], kind: str) -> list[str]:

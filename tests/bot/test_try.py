@@ -20,6 +20,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from tests import zygote
 from tests.bot.conftest import until
 
 ROOT = Path(__file__).parent.parent.parent
@@ -32,7 +33,7 @@ CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
 class Talking:
     """One process; what it has shown so far, and what was read of that."""
 
-    process: asyncio.subprocess.Process
+    process: asyncio.subprocess.Process | zygote.Forked
     shown: str = ""
     read: int = 0
 
@@ -63,6 +64,7 @@ class Trying:
 
     directory: Path
     environ: dict[str, str] = field(default_factory=dict)
+    afresh: bool = False  # a process that is started anew, where what it imports is the matter
 
     @property
     def log(self) -> list[str]:
@@ -71,7 +73,7 @@ class Trying:
 
     def command(self, graph: str, *arguments: str, **given: Any) -> list[str]:
         path = graph if ":" in graph else f"{GRAPHS}:{graph}"
-        words = [sys.executable, "-m", "bot", "try", path, "--checkpoints", "sqlite:///kept.db"]
+        words = ["-m", "bot", "try", path, "--checkpoints", "sqlite:///kept.db"]
         configurable = {"log": str(self.directory / "log")}
         words += ["--configurable", json.dumps(configurable)]
         words += ["--input", json.dumps(given)] if given else []
@@ -83,8 +85,10 @@ class Trying:
 
     @asynccontextmanager
     async def talking(self, graph: str, *arguments: str, **given: Any) -> AsyncIterator[Talking]:
-        process = await asyncio.create_subprocess_exec(
-            *self.command(graph, *arguments, **given),
+        words = self.command(graph, *arguments, **given)
+        start = asyncio.create_subprocess_exec if self.afresh else zygote.start
+        process = await start(
+            *([sys.executable] if self.afresh else []), *words,
             env=self.surroundings(), cwd=self.directory,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
@@ -333,6 +337,7 @@ async def test_only_the_answer_at_which_it_failed_is_dropped(trying: Trying, gra
 
 
 async def test_a_type_that_no_schema_shows_is_refused_until_it_is_named(trying: Trying) -> None:
+    trying.afresh = True
     trying.environ = {"LANGGRAPH_STRICT_MSGPACK": "false"}  # it is on whatever one says
     code, _, err = await trying.run("hiding", typed="go\n", said=None)
     (name,) = re.findall(r"again with --type (\w+:Secretive)\n", err)
@@ -437,7 +442,7 @@ async def test_without_the_extra_it_says_what_to_install(trying: Trying) -> None
     (trying.directory / "sitecustomize.py").write_text(
         "import sys\nsys.modules['langgraph.checkpoint.sqlite'] = None\n"
     )
-    trying.environ = {"PYTHONPATH": f"{trying.directory}:{ROOT}"}
+    trying.environ, trying.afresh = {"PYTHONPATH": f"{trying.directory}:{ROOT}"}, True
     code, _, err = await trying.run("conversation", topic="cats")
     assert code == 1
     assert "Install it with `pip install langgraph-checkpoint-sqlite`." in err
@@ -445,7 +450,8 @@ async def test_without_the_extra_it_says_what_to_install(trying: Trying) -> None
 
 async def test_without_any_input_to_read_it_waits_for_another_time(trying: Trying) -> None:
     process = await asyncio.create_subprocess_exec(
-        "sh", "-c", 'exec "$@" <&-', "sh", *trying.command("conversation", topic="x"),
+        "sh", "-c", 'exec "$@" <&-', "sh", sys.executable,
+        *trying.command("conversation", topic="x"),
         env=trying.surroundings(), cwd=trying.directory,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
@@ -457,7 +463,7 @@ async def test_without_any_input_to_read_it_waits_for_another_time(trying: Tryin
 async def test_answers_may_come_from_a_file(trying: Trying) -> None:
     (trying.directory / "answers").write_text("Bob\nred\n20")
     with (trying.directory / "answers").open() as file:
-        process = await asyncio.create_subprocess_exec(
+        process = await zygote.start(
             *trying.command("conversation", topic="x"),
             env=trying.surroundings(), cwd=trying.directory, stdin=file,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
@@ -469,7 +475,7 @@ async def test_answers_may_come_from_a_file(trying: Trying) -> None:
 async def test_it_talks_over_a_terminal(trying: Trying) -> None:
     ours, theirs = pty.openpty()
     process = await asyncio.create_subprocess_exec(
-        *trying.command("conversation", topic="cats"),
+        sys.executable, *trying.command("conversation", topic="cats"),
         env=trying.surroundings(), cwd=trying.directory, stdin=theirs, stdout=theirs, stderr=theirs,
     )  # fmt: skip
     os.close(theirs)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 from checkpoints.postgres import PostgresSaver
 from graphs import audit, history, reviews, rewinding, steps, threads
+from tests import zygote
 from tests.graphs.conftest import House, until
 from tests.graphs.paying import LIMITS, RULE, paying
 
@@ -22,9 +22,7 @@ SIGKILL = -9
 
 async def dies(url: str, effects: Path, failpoint: str) -> None:
     """Run a worker process until it has died at the failpoint."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.graphs.paying", url, str(effects), failpoint
-    )
+    process = await zygote.start("-m", "tests.graphs.paying", url, str(effects), failpoint)
     try:
         async with asyncio.timeout(60):
             assert await process.wait() == SIGKILL
@@ -89,8 +87,8 @@ async def test_a_worker_killed_at_any_write_of_a_checkpoint_swallows_no_answer(
         await here.until(thread_id, "paused")
     for review in await here.open_reviews(thread_id):
         await here.vote(review.id, "yes")
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.graphs.paying", database_url, str(effects), f"{place}:{turn}"
+    process = await zygote.start(
+        "-m", "tests.graphs.paying", database_url, str(effects), f"{place}:{turn}"
     )
 
     async def over() -> bool:
@@ -143,8 +141,8 @@ async def test_an_owner_that_was_frozen_past_its_lease_wakes_up_and_writes_nothi
     hold.touch()
     here = house(paying(effects), rules=(RULE,))
     thread_id = await here.start("paying")
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.graphs.paying", database_url, str(effects), "",
+    process = await zygote.start(
+        "-m", "tests.graphs.paying", database_url, str(effects), "",
         stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:

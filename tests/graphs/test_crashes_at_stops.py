@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 from graphs import interventions, mailbox, reviews, threads
+from tests import zygote
 from tests.graphs.conftest import House, until
 from tests.graphs.paying import LIMITS, RULE
 from tests.graphs.stopping import deciding, stopping
@@ -22,9 +22,7 @@ SIGKILL = -9
 
 async def dies(url: str, effects: Path, failpoint: str) -> None:
     """Run a worker process until it has died at the failpoint."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.graphs.stopping", url, str(effects), failpoint
-    )
+    process = await zygote.start("-m", "tests.graphs.stopping", url, str(effects), failpoint)
     try:
         async with asyncio.timeout(60):
             assert await process.wait() == SIGKILL

@@ -15,7 +15,6 @@ import json
 import os
 import signal
 import socket
-import sys
 import tomllib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -31,6 +30,7 @@ import pytest_asyncio
 
 from bot.simulator import LocalSlack, cast
 from checkpoints.database import Database
+from tests import zygote
 from tests.conftest import fresh_database
 
 Seen = TypeVar("Seen")
@@ -82,7 +82,7 @@ class Process:
     """One process of the product, its output kept for the failure report."""
 
     name: str
-    process: asyncio.subprocess.Process
+    process: zygote.Forked
     output: Path
     environ: Mapping[str, str]
 
@@ -139,8 +139,8 @@ class Product:
         name = name or arguments[0]
         output = self.directory / f"{len(self.processes)}-{name}.log"
         with output.open("w") as file:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "bot", *arguments,
+            process = await zygote.start(
+                "-m", "bot", *arguments,
                 env=self.environ(**environ), stdin=asyncio.subprocess.DEVNULL,
                 stdout=file, stderr=file, cwd=self.directory,
             )  # fmt: skip
@@ -167,8 +167,8 @@ class Product:
         self, *arguments: str, check: bool = True, **environ: str
     ) -> tuple[int, str, str]:
         """Run ``sayso ARGUMENTS`` to its end; return status, output and errors."""
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "bot", *arguments,
+        process = await zygote.start(
+            "-m", "bot", *arguments,
             env=self.environ(**environ), stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=self.directory,
         )  # fmt: skip
