@@ -23,7 +23,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.response import BoltResponse
 
-from bot import deliveries, drafts, logs, naming, people
+from bot import deliveries, drafts, logs, naming, pending, people
 from bot.afterwards import Afterwards
 from bot.approvers import Approvers
 from bot.errors import NotYet, SettingsWrong, SlackFailed
@@ -41,6 +41,7 @@ from bot.sending import Pace, Sender
 from bot.settings import Settings, load, take_up
 from bot.slack import Slack
 from bot.supervision import Child, command, supervised, until_told_to_stop
+from bot.timetable import Timetable, clock_of
 from bot.values import visible
 from bot.watching import Watch, watched
 from bot.web import Door, listening, site
@@ -399,7 +400,13 @@ def poster_of(
         draw=draw,
         members=lambda place: approvers().places(place),
         in_channel=known.in_channel,
-        zone=known.zone,
+        timetable=Timetable(
+            database,
+            zone=known.zone,
+            waits=lambda user: pending.how_many(approvers(), user),
+            clock=clock_of(present.settings.environment.clock_url),
+        ),
+        stands_in=lambda user, review_id: approvers().stands_in(user, review_id),
         tell_operators=Wishes(present).tell_operators,
         prepare=prepare,
         posted=posted,

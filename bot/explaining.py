@@ -10,14 +10,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-from bot import app, logs, rules
+from bot import app, logs, rules, schedules
 from bot.afterwards import Afterwards
 from bot.people import People, team_of
 from bot.present import policy_of
 from bot.settings import load
 from bot.stories import people_in_words, shadow_in_words
 from checkpoints.errors import SaysoError
-from graphs import audit, deadlines, reviews, threads
+from graphs import audit, deadlines, reviews, threads, timers
 from graphs.actions import Action, asking
 from graphs.cases import Case, action_of
 from graphs.directory import Directory
@@ -63,7 +63,22 @@ def simulate(case: JSON, now: datetime | None = None) -> list[dict[str, Any]]:
         requester=case.get("requester"),
         customer=plain(case.get("customer")),
     )  # fmt: skip
-    return [_found(policy, about, action, at) for action in asked.actions or (None,)]
+    spec = settings.configuration.graphs[about.graph]
+
+    def clock(rule: Rule, number: int) -> list[dict[str, JSON]]:
+        done = schedules.supposed(
+            spec, asked, rule, number, graph=about.graph, node=about.node, question=question,
+            schema=plain(case.get("schema")), at=at,
+        )  # fmt: skip
+        return schedules.planned(rule, done, at)
+
+    found = []
+    for number, action in enumerate(asked.actions or (None,)):
+        rule = about.found(policy, action).rule
+        told = clock(rule, number) if rule is not None else []
+        quiet = {"quiet": schedules.QUIET} if told else {}
+        found.append({**_found(policy, about, action, at), "clock": told, **quiet})
+    return found
 
 
 async def explain(review_id: int) -> dict[str, Any]:
@@ -81,10 +96,16 @@ async def explain(review_id: int) -> dict[str, Any]:
         state = await app.states_of(database)(thread.id)
         dues = await deadlines.of_review(database, review_id)
         told = await audit.of_review(database, review_id)
+        spec = settings.configuration.graphs.get(review.graph)
+        clocks = {
+            item.item: await schedules.of_item(
+                database, review, item, deadlines.then(review, item, spec)
+            )
+            for item in review.items
+        }
         known = People(database, None, await team_of(database), Afterwards())
         email = (await known.emails(database, [review.requester])).get(review.requester)
     case = Case.of(thread, review.node, review.question, plain(state))
-    spec = settings.configuration.graphs.get(review.graph)
     items = []
     for item in review.items:
         now = _found(policy, case, action_of(review, item), review.opened_at)
@@ -101,6 +122,8 @@ async def explain(review_id: int) -> dict[str, Any]:
                 "hash": fingerprint(item.opened_under),
                 "deadline": dues[item.item].isoformat() if item.item in dues else None,
                 "then": done.verb if item.item in dues else None,
+                "clock": clocks[item.item],
+                "quiet": schedules.QUIET if clocks[item.item] else None,
                 "present_rule": now["number"],
                 "present_differs": fingerprint(item.opened_under) != now["hash"],
                 "shadows": [
@@ -127,7 +150,7 @@ def _found(policy: Policy, case: Case, action: Action | None, at: datetime) -> d
     rule = found.rule
     due = None
     if rule is not None and rule.deadline is not None:
-        due = deadlines.due_at(rule, at, rule.deadline.after).isoformat()
+        due = timers.due_at(rule, at, rule.deadline.after).isoformat()
     return {
         "tool": action.tool if action is not None else None,
         "number": found.place,

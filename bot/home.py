@@ -23,20 +23,22 @@ def home(view: HomeView) -> dict[str, Any]:
     blocks.header("h_waiting", phrase("home.waiting", count=total))
     if not view.waiting:
         blocks.section("calm", say("home.calm"))
-    for place, row in enumerate(view.waiting[:PAGE], 1):
-        _row(blocks, f"waiting_{place}", row, view)
+    for place, one in enumerate(view.waiting[:PAGE], 1):
+        waiting_row(
+            blocks, f"waiting_{place}", one, zone=view.zone, reviews="review" in view.offers
+        )
     _pages(blocks, view, total)
     if view.mine:
         blocks.divider("d_mine")
         blocks.header("h_mine", phrase("home.mine"))
-        for place, row in enumerate(view.mine[:MINE], 1):
-            blocks.rich(f"mine_{place}", lines([[_title(row)], [said(row.where)]]))
+        for place, one in enumerate(view.mine[:MINE], 1):
+            blocks.rich(f"mine_{place}", lines([[_title(one)], [said(one.where)]]))
     if view.done:
         blocks.divider("d_done")
         blocks.header("h_done", phrase("home.done"))
-        for place, row in enumerate(view.done[:DONE], 1):
-            at: Inline = Moment(row.at, view.zone, "comma") if row.at else ""
-            blocks.rich(f"done_{place}", line(_title(row), "  ", said(row.where), at))
+        for place, one in enumerate(view.done[:DONE], 1):
+            at: Inline = Moment(one.at, view.zone, "comma") if one.at else ""
+            blocks.rich(f"done_{place}", line(_title(one), "  ", said(one.where), at))
     if view.start_channel:
         blocks.divider("d_ask")
         blocks.header("h_ask", phrase("home.ask"))
@@ -53,9 +55,10 @@ def home(view: HomeView) -> dict[str, Any]:
     return made
 
 
-def _row(blocks: Blocks, name: str, row: HomeRow, view: HomeView) -> None:
+def waiting_row(blocks: Blocks, name: str, row: HomeRow, *, zone: str, reviews: bool) -> None:
+    """One request that waits; beside it the button that opens its card, or the way to it."""
     beside = None
-    if "review" in view.offers:
+    if reviews:
         label = phrase("button.review")
         of = phrase("label.of", label=label, title=letters(row.title))
         beside = button("review", label, row.ref, of=of)
@@ -64,7 +67,7 @@ def _row(blocks: Blocks, name: str, row: HomeRow, view: HomeView) -> None:
         beside = button("open", phrase("button.open_row"), row.ref, of=of, url=row.link)
     blocks.section(
         name,
-        *_facts(row, view),
+        *_facts(row, zone),
         mark="alarm_clock" if row.overdue else "",
         first=Sentence("*{title}*", {"title": _title(row)}),
         joint="\n",
@@ -72,10 +75,10 @@ def _row(blocks: Blocks, name: str, row: HomeRow, view: HomeView) -> None:
     )
 
 
-def _facts(row: HomeRow, view: HomeView) -> list[Sentence]:
+def _facts(row: HomeRow, zone: str) -> list[Sentence]:
     made = []
     if row.since:
-        since = Moment(row.since, view.zone, "since")
+        since = Moment(row.since, zone, "since")
         made.append(say("home.overdue" if row.overdue else "home.since", since=since))
     if row.asks == "answer":
         made.append(say("home.needs.answer"))

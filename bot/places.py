@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, time
 from typing import Final
 
 from bot import conversations, posts
 from bot.posts import Post
 from bot.slack import Slack
 from checkpoints.database import Database
-from graphs.calendars import Hours, zone_of
 
 Members = Callable[[str], Awaitable[frozenset[str] | None]]
-Zone = Callable[[str], Awaitable[str | None]]
+StandsIn = Callable[[str, int], Awaitable[str | None]]
+"""Who decides a review in somebody's place now, if anybody does."""
 
 # No conversation to post into yet.
 LATER: Final = "later"
-AWAKE: Final = (time(8), time(20))
+_PASSED_ON: Final = frozenset({posts.CARD, posts.REMINDER, posts.ESCALATION})
 _MEMBERS_AGAIN_SECONDS: Final = 30.0
 _FOR_OTHERS: Final = ("S", "role:", "manager:")
 
@@ -37,7 +36,7 @@ class Places:
         *,
         members: Members,
         in_channel: Members,
-        zone: Zone,
+        stands_in: StandsIn | None = None,
         call_seconds: float,
         again_seconds: float,
     ) -> None:
@@ -45,7 +44,7 @@ class Places:
         self._slack = slack
         self._members = members
         self._in_channel = in_channel
-        self._zone = zone
+        self._stands_in = stands_in
         self._call_seconds = call_seconds
         self._again_seconds = again_seconds
 
@@ -99,22 +98,18 @@ class Places:
                 )
             await posts.showed(connection, post, None, None, None)
 
-    async def asleep(self, post: Post) -> bool:
-        """Whether it is night where the person is; a reminder comes in the morning then."""
-        if post.kind not in (posts.REMINDER, posts.ESCALATION) or post.tried_at is not None:
-            return False
-        zone = await self._zone(post.place)
-        if zone is None:
-            return False
-        try:
-            day = Hours(zone_of(zone), frozenset(range(7)), *AWAKE)
-        except ValueError:  # a zone that this machine does not know
-            return False
-        now = datetime.now(UTC)
-        wait = (day.next_open(now) - now).total_seconds()
-        if wait > 0:
-            await posts.later(self._database, post, "night there", wait)
-        return wait > 0
+    async def pass_on(self, post: Post) -> None:
+        """Want what a person is sent with whoever decides in their place, too."""
+        if post.kind not in _PASSED_ON or post.ts is not None or post.tried_at is not None:
+            return
+        if self._stands_in is None or not post.place.startswith(("U", "W")):
+            return
+        other = await self._stands_in(post.place, int(post.subject.partition(".")[0]))
+        if other is None or other == (post.body or {}).get(posts.NOT_TO):
+            return
+        async with self._database.transaction() as connection:
+            body = post.body or {}
+            await posts.want_once(connection, post.kind, post.subject, other, body=body)
 
     async def stands_elsewhere(self, post: Post) -> bool:
         """Whether the person reads the same in a channel, or it cannot be told yet."""

@@ -14,7 +14,7 @@ import tomli_w
 
 from bot.stories import people_in_words
 from graphs.reviews import Item, Vote
-from graphs.specs import Rule
+from graphs.specs import Rule, duration
 from graphs.tallies import stages_of
 
 JSON: TypeAlias = Any
@@ -23,17 +23,16 @@ WIDTH: Final = 100
 _LIST: Final = re.compile(
     r"^(?P<key>\S+) = \[\n(?P<values>(?: {4}[^\s{\[].*,\n)+)\]$", re.MULTILINE
 )
-_UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 
 
 def as_toml(rule: Rule) -> str:
     """The rule as an entry of the file."""
     said = rule.model_dump(mode="json", exclude_defaults=True, by_alias=True)
     if "remind" in said:
-        said["remind"] = [_duration(after) for after in said["remind"]]
+        said["remind"] = [_written(after) for after in said["remind"]]
     for name in ("escalate", "deadline"):
         if name in said:
-            said[name]["after"] = _duration(said[name]["after"])
+            said[name]["after"] = _written(said[name]["after"])
     plain = {key: value for key, value in said.items() if not isinstance(value, Mapping)}
     tables = {key: value for key, value in said.items() if key not in plain}
     text = tomli_w.dumps({"reviews": [plain | tables]}, multiline_strings=False)
@@ -82,9 +81,5 @@ def _on_one_line(found: re.Match[str]) -> str:
     return written if len(written) <= WIDTH else found[0]
 
 
-def _duration(seconds: float) -> str:
-    """The shortest way to write it: "4h", "90m", "0.5s"."""
-    for unit, length in _UNITS:
-        if seconds >= length and seconds % length == 0:
-            return f"{int(seconds // length)}{unit}"
-    return f"{seconds:g}s"
+def _written(after: float | str) -> str:
+    return after if isinstance(after, str) else duration(after)

@@ -17,10 +17,11 @@ from bot.copies import Copies
 from bot.errors import NobodyNamed, Outcome, SlackFailed
 from bot.filing import Filing, Write
 from bot.pictures import Draw, Pictures
-from bot.places import LATER, Members, Places, Zone, stands_for_others
+from bot.places import LATER, Members, Places, StandsIn, stands_for_others
 from bot.posts import Post
 from bot.records import Render
 from bot.slack import Slack
+from bot.timetable import Timetable
 from bot.uploads import Uploads
 from checkpoints.database import Connection, Database
 from checkpoints.errors import SaysoError
@@ -72,7 +73,8 @@ class Sender:
         draw: Draw,
         members: Members,
         in_channel: Members,
-        zone: Zone,
+        timetable: Timetable,
+        stands_in: StandsIn | None = None,
         tell_operators: TellOperators,
         prepare: Posted | None = None,
         posted: Posted | None = None,
@@ -86,13 +88,14 @@ class Sender:
         self._tell_operators = tell_operators
         self._prepare = prepare
         self._posted = posted
+        self._timetable = timetable
         self._copies = Copies(database, slack)
         self._places = Places(
             database,
             slack,
             members=members,
             in_channel=in_channel,
-            zone=zone,
+            stands_in=stands_in,
             call_seconds=self.pace.call_seconds,
             again_seconds=self.pace.hold_off_seconds,
         )
@@ -116,7 +119,8 @@ class Sender:
             if stands_for_others(post.place):
                 await self._places.spread(post)
                 return False
-            if await self._places.stands_elsewhere(post) or await self._places.asleep(post):
+            await self._places.pass_on(post)
+            if await self._places.stands_elsewhere(post) or await self._timetable.lets_wait(post):
                 return False
             if post.kind == posts.FILE:
                 return await self._filing.send(post, begun)
@@ -160,6 +164,8 @@ class Sender:
             payload = await self._render(connection, post)
         if payload is None:
             await posts.showed(self._database, post, post.digest, None, None)
+            return False
+        if await self._timetable.drops(post):
             return False
         limits.check_message(payload.text, payload.blocks)
         digest = _digest(payload.text, payload.blocks)

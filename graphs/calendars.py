@@ -67,6 +67,21 @@ class Hours:
             left -= end - begin
         raise NoWorkingTime
 
+    def next_time(self, at: datetime, wall: time) -> datetime:
+        """The first instant after that one at which the clock shows a time, on a working day.
+
+        Raises:
+            NoWorkingTime
+        """
+        day = at.astimezone(self.zone).date() - timedelta(days=1)
+        for _ in range(LOOK_AHEAD_DAYS):
+            if self._works(day) and (found := instant(day, wall, self.zone)) > at:
+                return found
+            if day == date.max:
+                break
+            day += timedelta(days=1)
+        raise NoWorkingTime
+
     def between(self, begin: datetime, end: datetime) -> float:
         """How many seconds of working time lie between two instants; 0 where they do not follow."""
         total = timedelta()

@@ -6,7 +6,9 @@ timer; claim and effect commit together, so that of any number of tickers each r
 and one that was away for an hour catches up.
 
 - A reminder goes to those who may decide and have not voted, one a day and review: a later one of
-  the same day is dropped, and the record says so.
+  the same day is dropped, and the record says so. One for a time of day fires when its time has
+  begun to run; whoever sends it lets each reader have it at that hour of their own day, and drops
+  it for whoever had one that day.
 - An escalation lets the people of `escalate.to` decide too.
 - A deadline does the rule's `then`: one of the question's choices by its verb, a value, or "hold",
   which leaves it open and tells the operators. A `then` that the question cannot take is shown as
@@ -18,9 +20,9 @@ While the thread is on hold its clock stands.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 import structlog
@@ -32,7 +34,8 @@ from graphs import actions, answers, audit, mailbox, ports, reviews
 from graphs.plain import written
 from graphs.ports import Wish
 from graphs.reviews import Item, Review
-from graphs.specs import GraphSpec, Rule
+from graphs.specs import GraphSpec
+from graphs.timers import Timer, planned
 
 log = structlog.get_logger(__name__)
 
@@ -40,7 +43,8 @@ SQL = queries(__file__)
 JSON: TypeAlias = Any
 
 AT_ONCE: Final = 100
-REMINDER_EVERY_SECONDS: Final = 24 * 3600.0
+# Less than a day: a tick comes a moment late, and one that is due a day later is not too many.
+REMINDER_EVERY_SECONDS: Final = 23 * 3600.0
 HOLD: Final = "hold"
 EXPIRED: Final = "expired"
 NOTE: Final = "Nobody decided in time."
@@ -96,10 +100,10 @@ async def begin(
     for item in review.items:
         if items is not None and item.item not in items:
             continue
-        for kind, turn, seconds in _timers(item.rule):
-            assert item.rule is not None  # noqa: S101  without one there are no timers
-            due = due_at(item.rule, at or review.opened_at, seconds)
-            await connection.execute(SQL.begin, review.id, item.item, kind, turn, due)
+        for timer in planned(item.rule, at or review.opened_at):
+            await connection.execute(
+                SQL.begin, review.id, item.item, timer.kind, timer.turn, timer.due_at, timer.wall,
+            )  # fmt: skip
 
 
 async def begin_anew(
@@ -113,11 +117,15 @@ async def begin_anew(
     await begin(connection, review, items=items, at=at)
 
 
-def due_at(rule: Rule, begin_at: datetime, seconds: float) -> datetime:
-    """When that much time has passed: working time where the rule has hours."""
-    if rule.hours is None:
-        return begin_at + timedelta(seconds=seconds)
-    return rule.hours.hours().after(begin_at, seconds)
+async def all_of_review(
+    connection: Connection | Database, review_id: int
+) -> Mapping[int, Sequence[Timer]]:
+    """Everything that happens to a review by the clock, and what became of it, by item."""
+    found: dict[int, list[Timer]] = {}
+    for row in await connection.fetch(SQL.all_of_review, review_id):
+        timer = Timer(**{name: row[name] for name in Timer.__dataclass_fields__})
+        found.setdefault(row["item"], []).append(timer)
+    return found
 
 
 async def resume(connection: Connection, thread_id: str, since: datetime) -> None:
@@ -155,7 +163,7 @@ async def tick(
         try:
             async with database.transaction() as connection:
                 spec = specs[row["graph"]]
-                timer = _Timer(row["review_id"], row["item"], row["kind"], row["turn"])
+                timer = _Key(row["review_id"], row["item"], row["kind"], row["turn"])
                 acted += await _act(connection, timer, spec, wish, now)
         except LockTimeout:  # somebody holds it; the next tick looks again
             log.info("deadline.locked", review=row["review_id"])
@@ -163,7 +171,7 @@ async def tick(
 
 
 @dataclass(frozen=True)
-class _Timer:
+class _Key:
     """The key of one row."""
 
     review_id: int
@@ -181,19 +189,8 @@ def has_timers(rule: Mapping[str, Any] | None) -> bool:
     return rule is not None and any(rule.get(name) for name in ("remind", "escalate", "deadline"))
 
 
-def _timers(rule: Rule | None) -> Iterator[tuple[str, int, float]]:
-    if rule is None:
-        return
-    for turn, seconds in enumerate(rule.remind):
-        yield "remind", turn, seconds
-    if rule.escalate is not None:
-        yield "escalate", 0, rule.escalate.after
-    if rule.deadline is not None:
-        yield "deadline", 0, rule.deadline.after
-
-
 async def _act(
-    connection: Connection, timer: _Timer, spec: GraphSpec, wish: Wish, now: datetime | None
+    connection: Connection, timer: _Key, spec: GraphSpec, wish: Wish, now: datetime | None
 ) -> bool:
     """Claim one timer and act on it, in the caller's transaction; False where it was taken."""
     thread_id = await connection.fetchval(reviews.SQL.thread_of, timer.review_id)
@@ -208,7 +205,7 @@ async def _act(
     if review.status != "open" or mine.status != "open" or claimed["mark"] == "cancelled":
         return True
     if timer.kind == "remind":
-        await _remind(connection, review, timer, wish, now)
+        await _remind(connection, review, timer, claimed["wall"], wish, now)
         return True
     if timer.kind == "escalate":
         await _escalate(connection, review, mine, timer, wish, now)
@@ -220,14 +217,20 @@ async def _act(
 
 
 async def _remind(
-    connection: Connection, review: Review, timer: _Timer, wish: Wish, now: datetime | None
+    connection: Connection,
+    review: Review,
+    timer: _Key,
+    wall: str | None,
+    wish: Wish,
+    now: datetime | None,
 ) -> None:
-    dropped = await connection.fetchval(
+    dropped = wall is None and await connection.fetchval(
         SQL.reminded_lately, review.id, timer.item, timer.turn, now, REMINDER_EVERY_SECONDS
     )
+    at = {"at": wall} if wall is not None else {}
     await audit.record(
         connection, "review.reminded", thread_id=review.thread_id, review_id=review.id,
-        detail={"item": timer.item, "turn": timer.turn, "dropped": bool(dropped)},
+        detail={"item": timer.item, "turn": timer.turn, "dropped": bool(dropped), **at},
     )  # fmt: skip
     if dropped:
         await connection.execute(SQL.drop_reminder, review.id, timer.item, timer.turn)
@@ -239,7 +242,7 @@ async def _escalate(
     connection: Connection,
     review: Review,
     mine: Item,
-    timer: _Timer,
+    timer: _Key,
     wish: Wish,
     now: datetime | None,
 ) -> None:

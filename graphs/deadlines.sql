@@ -1,6 +1,6 @@
 -- name: begin
 -- Set a timer of an item; a reminder comes after those that went out under an earlier rule.
-insert into sayso.timers (review_id, item, kind, turn, due_at)
+insert into sayso.timers (review_id, item, kind, turn, due_at, wall)
 values (
   $1, $2, $3,
   $4 + (
@@ -11,7 +11,7 @@ values (
       and o.kind = $3
       and o.fired_at is not null
   ),
-  $5
+  $5, $6
 )
 on conflict do nothing;
 
@@ -38,6 +38,13 @@ where review_id = $1
   and kind = 'deadline'
 order by item;
 
+-- name: all_of_review
+-- Everything that happens to a review by the clock, in its order.
+select item, kind, turn, due_at, fired_at, dropped, wall
+from sayso.timers
+where review_id = $1
+order by item, due_at, kind desc, turn;
+
 -- name: due
 -- What is due, without a lock.
 select t.review_id, t.item, t.kind, t.turn, r.graph
@@ -54,7 +61,7 @@ limit $3;
 
 -- name: claim
 -- Look again under the locks of lease and review; no row where another one was first.
-select t.due_at, h.mark
+select t.due_at, t.wall, h.mark
 from sayso.timers as t
 join sayso.reviews as r on r.id = t.review_id
 join sayso.threads as h on h.id = r.thread_id
@@ -76,12 +83,15 @@ where review_id = $1
   and turn = $4;
 
 -- name: reminded_lately
--- Whether a reminder of this review went out so short a time ago that another one is too many.
+-- Whether a reminder of this item went out so short a time ago that another one is too many. Other
+-- items may ask other people, and a time of day is looked at when each of them is sent it.
 select true
 from sayso.timers
 where review_id = $1
+  and item = $2
   and kind = 'remind'
-  and (item, turn) <> ($2, $3)
+  and turn <> $3
+  and wall is null
   and not dropped
   and fired_at > coalesce($4, now()) - make_interval(secs => $5)
 limit 1;

@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from datetime import time
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainSerializer,
     field_validator,
     model_validator,
 )
@@ -38,11 +41,47 @@ def seconds(value: Any) -> float:
     return float(found[1]) * _UNIT_SECONDS[found[2]]
 
 
+def duration(length: float) -> str:
+    """The shortest way to write so many seconds: "4h", "90m", "0.5s"."""
+    for unit in ("d", "h", "m", "s"):
+        if length >= _UNIT_SECONDS[unit] and length % _UNIT_SECONDS[unit] == 0:
+            return f"{int(length // _UNIT_SECONDS[unit])}{unit}"
+    return f"{length:g}s"
+
+
 def _seconds(value: Any) -> float:
     return float(value) if isinstance(value, int | float) else seconds(value)
 
 
 Seconds = Annotated[float, BeforeValidator(_seconds)]
+
+
+@dataclass(frozen=True)
+class TimeOfDay:
+    """The first time that a clock shows this after so many seconds: "09:30" or "2d 09:30"."""
+
+    wall: time
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        wall = f"{self.wall:%H:%M}"
+        return f"{duration(self.seconds)} {wall}" if self.seconds else wall
+
+
+def _after(value: Any) -> Any:
+    """Read "4h", "09:30" or "2d 09:30"; a number is so many seconds, as rules are kept."""
+    if isinstance(value, TimeOfDay) or not isinstance(value, str) or ":" not in value:
+        return value if isinstance(value, TimeOfDay) else _seconds(value)
+    length, _, wall = value.strip().rpartition(" ")
+    return TimeOfDay(wall_of(wall), seconds(length) if length.strip() else 0.0)
+
+
+# Kept as seconds or as the words of a time: the hash of a rule is over what it says.
+After: TypeAlias = Annotated[
+    float | TimeOfDay,
+    BeforeValidator(_after),
+    PlainSerializer(lambda after: str(after) if isinstance(after, TimeOfDay) else after),
+]
 
 
 class _Spec(BaseModel):
@@ -138,7 +177,7 @@ class WorkingHours(_Spec):
 class Escalation(_Spec):
     """Who may decide too once a question has waited so long; it takes nobody away."""
 
-    after: Seconds
+    after: After
     to: People
 
 
@@ -148,7 +187,7 @@ class Deadline(_Spec):
     `then` is the verb of one of its choices ("reject"), a value for the graph, or "hold".
     """
 
-    after: Seconds
+    after: After
     then: Any = "hold"
 
 
@@ -181,7 +220,8 @@ class Rule(_Spec):
     strangers_may_decide: bool = False  # people of other organisations whom `users` names
     delegates_may_decide: bool = True  # for somebody who is away or handed it over
     shadow: bool = False  # writes down whom it would have asked, and decides nothing
-    remind: tuple[Seconds, ...] = ()  # after so long, whoever has not voted; once a day at most
+    # Whoever has not voted: after so long, or at that time of each reader's own day; once a day.
+    remind: tuple[After, ...] = ()
     escalate: Escalation | None = None
     deadline: Deadline | None = None
     hours: WorkingHours | None = None
@@ -204,6 +244,16 @@ class Rule(_Spec):
             raise ValueError(
                 "write `approvers` and `quorum` in each of the `stages`, or none of these"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _has_a_clock(self) -> Rule:
+        for name, timed in (("escalate", self.escalate), ("deadline", self.deadline)):
+            if timed is not None and isinstance(timed.after, TimeOfDay) and self.hours is None:
+                raise ValueError(
+                    f"`{name}` names the time of day {timed.after}, so write `hours` with the "
+                    'zone of that clock, for example hours = { zone = "Europe/Berlin" }'
+                )
         return self
 
     def stage(self, number: int) -> Rule:

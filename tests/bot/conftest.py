@@ -6,12 +6,13 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot import app
+from bot import app, pending
 from bot.afterwards import Afterwards
 from bot.approvers import Approvers
 from bot.people import People
@@ -24,6 +25,7 @@ from bot.sending import Pace, Sender
 from bot.settings import Settings, load
 from bot.simulator import LocalSlack
 from bot.slack import Slack
+from bot.timetable import Timetable
 from bot.wishes import Wishes
 from checkpoints.database import Database
 from graphs import reviews, threads
@@ -76,6 +78,17 @@ class Drawings:
 
 
 @dataclass
+class Clock:
+    """The clock that what is sent by the clock goes by; the machine's until a test moves it."""
+
+    at: datetime | None = None
+
+    async def __call__(self) -> datetime:
+        """What it shows."""
+        return self.at or datetime.now(UTC)
+
+
+@dataclass
 class Desk:
     """A local Slack, our web process and a poster: all of bot/ but the worker's engine."""
 
@@ -86,6 +99,7 @@ class Desk:
     poster: Poster
     url: str
     drawings: Drawings
+    clock: Clock
     tasks: list[asyncio.Task[Any]] = field(default_factory=list)
 
     @property
@@ -188,7 +202,7 @@ async def desk(database_url: str, tmp_path: Path, config: Path) -> AsyncIterator
             slack.events_url = f"http://{host}:{port}/slack/events"
             afterwards = Afterwards()
             known = People(database, client, "T0SAYSO", afterwards)
-            drawings = Drawings()
+            drawings, clock = Drawings(), Clock()
 
             def approvers() -> Approvers:
                 return Approvers(known, present.policy.directory)
@@ -205,12 +219,18 @@ async def desk(database_url: str, tmp_path: Path, config: Path) -> AsyncIterator
                 draw=drawings,
                 members=lambda place: approvers().places(place),
                 in_channel=known.in_channel,
-                zone=known.zone,
+                timetable=Timetable(
+                    database,
+                    zone=known.zone,
+                    waits=lambda user: pending.how_many(approvers(), user),
+                    clock=clock,
+                ),
+                stands_in=lambda user, review_id: approvers().stands_in(user, review_id),
                 tell_operators=Wishes(present).tell_operators,
                 prepare=prepare,
                 pace=Pace(claim_seconds=5, call_seconds=1, hold_off_seconds=0.1, post_seconds=0.0),
             )
             url = f"http://{host}:{port}"
             poster = Poster(database, sender)
-            yield Desk(slack, database, present, client, poster, url, drawings)
+            yield Desk(slack, database, present, client, poster, url, drawings, clock)
             await afterwards.finish()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from bot import details, history, home, known, modals, notices
+from bot import details, digests, history, home, known, modals, notices
 from bot.blocks import Payload
 from bot.inline import Moment
 from bot.views import (
@@ -15,6 +15,7 @@ from bot.views import (
     Change,
     Decided,
     DetailsView,
+    DigestView,
     DocumentLine,
     Happened,
     HistoryView,
@@ -276,6 +277,14 @@ HOME = HomeView(
 )
 
 MESSAGES: dict[str, Callable[[], Payload]] = {
+    "digest": lambda: digests.digest(
+        DigestView(
+            (*HOME.waiting, replace(ROW, ref=Ref(414), quorum=1, approvals=0, link="", fact="")),
+            total=15,
+            late=1,
+            zone=ZONE,
+        )
+    ),
     "progress-start": lambda: notices.progress(ProgressView(TITLE)),
     "progress-reading": lambda: notices.progress(
         replace(

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from holidays import country_holidays
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphs.calendars import Hours, NoWorkingTime, country_of, days_of, instant, zone_of
+from graphs.calendars import (
+    Hours,
+    NoWorkingTime,
+    country_of,
+    days_of,
+    instant,
+    wall_of,
+    zone_of,
+)
+from graphs.timers import own_time
 
 BERLIN, KOLKATA = ZoneInfo("Europe/Berlin"), ZoneInfo("Asia/Kolkata")
 # Odd clocks: half hours, a change of half an hour, one at midnight, a day left out, the far east.
@@ -72,6 +83,42 @@ def test_after_some_working_time_just_that_much_has_passed(
     opened = hours.next_open(moment)
     assert opened == moment or not hours.is_open(moment)
     assert hours.is_open(opened)
+
+
+@given(hours=HOURS, moment=INSTANTS, wall=WALLS, holidays=st.sampled_from([None, "IN", "DE-BY"]))
+def test_the_next_time_of_day_is_the_first_of_all_days_on_which_somebody_works(
+    hours: Hours, moment: datetime, wall: time, holidays: str | None
+) -> None:
+    hours = replace(hours, country=holidays)
+    free = country_holidays("IN") if holidays == "IN" else country_holidays("DE", subdiv="BY")
+    local = moment.astimezone(hours.zone).date()
+    later = (local + timedelta(days=step) for step in range(-1, 60))
+    wanted = min(
+        found
+        for day in later
+        if day.weekday() in hours.days and not (holidays and day in free)
+        if (found := instant(day, wall, hours.zone)) > moment
+    )
+    assert hours.next_time(moment, wall) == wanted
+    assert hours.next_time(wanted - timedelta(seconds=1), wall) == wanted
+    assert hours.next_time(wanted, wall) > wanted
+
+
+@pytest.mark.parametrize(
+    ("since", "wall", "then"),
+    [
+        ("2026-03-28T12:00+01:00", "02:30", "2026-03-29T03:00+02:00"),  # left out that night
+        ("2026-10-24T12:00+02:00", "02:30", "2026-10-25T02:30+02:00"),  # comes twice: the first
+        ("2026-10-25T02:30+02:00", "02:30", "2026-10-26T02:30+01:00"),  # and not once more
+        ("2026-01-31T23:45+01:00", "23:30", "2026-02-01T23:30+01:00"),
+        ("2028-02-28T23:30+01:00", "23:30", "2028-02-29T23:30+01:00"),
+        ("2026-12-31T09:30+01:00", "09:30", "2027-01-01T09:30+01:00"),
+    ],
+)
+def test_a_reader_has_a_time_of_day_once_a_day_whatever_the_clock_does(
+    since: str, wall: str, then: str
+) -> None:
+    assert own_time(wall_of(wall), at(since), BERLIN) == at(then)
 
 
 @given(zone=ZONES, day=st.dates(date(2011, 1, 1), date(2029, 12, 31)), wall=WALLS)

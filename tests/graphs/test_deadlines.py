@@ -5,14 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from graphs import audit, deadlines, interventions, mailbox, reviews, votes
-from graphs.specs import Deadline, Escalation, GraphSpec, People, Rule, WorkingHours
+from graphs import audit, deadlines, interventions, mailbox, reviews, timers, votes
+from graphs.policy import fingerprint
+from graphs.specs import (
+    Deadline,
+    Escalation,
+    GraphSpec,
+    People,
+    Rule,
+    TimeOfDay,
+    WorkingHours,
+)
 from graphs.templates import Button, Template
 from tests.graphs.conftest import House
 
@@ -157,12 +166,47 @@ def test_working_hours_make_a_deadline_later() -> None:
         {"from": "09:00", "to": "17:00", "zone": "Asia/Kolkata", "holidays": "IN"}
     )
     friday = datetime(2026, 1, 23, 10, 0, tzinfo=UTC)  # 15:30 in India, before a long weekend
-    due = deadlines.due_at(rule("reject", hours=hours), friday, 8 * 3600)
+    due = timers.due_at(rule("reject", hours=hours), friday, 8 * 3600)
     assert due == datetime(2026, 1, 27, 10, 0, tzinfo=UTC)
     assert Rule.model_validate(rule("hold", hours=hours).model_dump(mode="json")).hours == hours
     for wrong in ({"days": "never"}, {"zone": "Mars"}, {"from": "9"}, {"holidays": "XX"}):
         with pytest.raises(ValidationError):
             WorkingHours.model_validate(wrong)
+
+
+def test_times_of_day_are_read_kept_in_their_words_and_counted_in_the_clock_of_the_rule() -> None:
+    written = {
+        "approvers": {"users": ["U0ALICE"]},
+        "remind": ["4h", "09:30", "2d 09:30"],
+        "escalate": {"after": "18:00", "to": {"users": ["U0ERIN"]}},
+        "deadline": {"after": "1d 18:00", "then": "reject"},
+        "hours": {"from": "09:00", "to": "17:00", "zone": "Asia/Kolkata", "holidays": "IN"},
+    }
+    read = Rule.model_validate(written)
+    kept = read.model_dump(mode="json")
+    assert kept["remind"] == [14400.0, "09:30", "2d 09:30"]
+    assert (kept["escalate"]["after"], kept["deadline"]["after"]) == ("18:00", "1d 18:00")
+    assert Rule.model_validate(kept) == read
+    friday = datetime(2026, 1, 23, 13, 0, tzinfo=UTC)  # 18:30 in India, before a long weekend
+    by_kind = {(one.kind, one.turn): one for one in timers.planned(read, friday)}
+    tuesday = datetime(2026, 1, 27, 12, 30, tzinfo=UTC)
+    assert by_kind["escalate", 0].due_at == tuesday
+    assert by_kind["remind", 1] == timers.Timer("remind", 1, friday, wall="09:30")
+    # A day of 24 working hours is three days of eight.
+    assert by_kind["deadline", 0].due_at == tuesday + timedelta(days=2)
+    for wrong in ("25:00", "soon 09:30", "2x 09:30", "09:30 2d", "9"):
+        with pytest.raises(ValidationError):
+            Rule.model_validate({**written, "remind": [wrong]})
+    for name in ("escalate", "deadline"):
+        with pytest.raises(ValidationError, match="write `hours` with the zone"):
+            Rule.model_validate({name: written[name]})
+
+
+def test_rules_that_were_kept_before_there_were_times_of_day_have_the_same_hash() -> None:
+    old = {"remind": [14400.0], "deadline": {"after": 86400.0, "then": "hold"}}
+    now = {"remind": ["4h"], "deadline": {"after": "1d", "then": "hold"}}
+    assert fingerprint(Rule.model_validate(old)) == fingerprint(Rule.model_validate(now))
+    assert Rule.model_validate(old).model_dump(mode="json")["remind"] == [14400.0]
 
 
 HOUR = timedelta(hours=1)
@@ -193,6 +237,42 @@ async def test_one_reminder_a_day_goes_out_and_what_is_too_much_is_dropped(
     assert said == [False, True, False]
     await here.vote(review.id, APPROVE)
     assert await tick(here, review, 99 * HOUR) == 0
+
+
+async def test_a_reminder_of_the_next_day_is_not_dropped_for_a_tick_that_came_a_moment_late(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+    review = await with_timers(here, remind=(DAY.total_seconds(), 2 * DAY.total_seconds()))
+    late = timedelta(seconds=0.9)
+    assert await tick(here, review, DAY + late) == 1
+    assert await tick(here, review, 2 * DAY) == 1
+    assert [kind for kind, _ in here.wished].count("reminder") == 2
+
+
+async def test_items_and_times_of_day_leave_it_to_each_person_what_is_too_much(
+    house: Callable[..., House],
+) -> None:
+    """Another item may ask other people, and another hour is another instant for each of them."""
+    here = house()
+    calls = [{"name": name, "args": {}} for name in ("refund", "mail")]
+    allowed = [
+        {"action_name": name, "allowed_decisions": ["approve"]} for name in ("refund", "mail")
+    ]
+    review = await here.asked(
+        rule=Rule(approvers=PEOPLE, remind=(3600, TimeOfDay(time(9, 30)))),
+        question={"action_requests": calls, "review_configs": allowed},
+    )
+    async with here.database.transaction() as connection:
+        await deadlines.begin(connection, review)
+    assert await tick(here, review, timedelta()) == 2
+    assert await tick(here, review, HOUR) == 2
+    told = [subject for kind, subject in here.wished if kind == "reminder"]
+    turns = [f"{review.id}.{item}.{turn}" for turn in (1, 0) for item in (0, 1)]
+    assert told == turns
+    entries = await audit.of_review(here.database, review.id)
+    at = [one.detail.get("at") for one in entries if one.what == "review.reminded"]
+    assert at == ["09:30", "09:30", None, None]
 
 
 async def test_a_ticker_that_was_away_sends_one_reminder_and_no_storm(
