@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.positions import KeyPath, Positions, line_of
+from bot.positions import KeyPath, Positions, line_of, without_values
 
 CONFUSING = st.sampled_from(
     ["", " # no comment", " = 1", "[[reviews]]", '\\"', "''", " {", "]", " \u00e9\u0915", "\\\\"]
@@ -112,6 +112,31 @@ def test_the_line_that_is_found_holds_the_key(text: str) -> None:
             assert NAME.findall(last)[0] in names
         elif isinstance(value, str):
             assert NAME.findall(value)[0] in names
+
+
+@settings(max_examples=60, deadline=None)
+@given(documents(), st.integers(1, 2))
+def test_a_hidden_value_is_left_out_wherever_it_stands_and_every_other_stays(
+    text: str, depth: int
+) -> None:
+    def hidden(path: KeyPath) -> bool:
+        return len(path) >= depth and int(NAME.findall(str(path[0]))[0][1:]) % 2 == 1
+
+    left = without_values(text, hidden)
+    values = [(path, value) for path, value in places(tomllib.loads(text)) if _is_text(value)]
+    shown = {NAME.findall(value)[0] for path, value in values if not _is_hidden(path, hidden)}
+    assert {name for name in NAME.findall(left) if name[0] == "v"} == shown
+    assert tomllib.loads(left).keys() == tomllib.loads(text).keys()
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_hidden(path: KeyPath, hidden: Callable[[KeyPath], bool]) -> bool:
+    """Whether a value, or a table or a list that it stands in, is the value of a hidden key."""
+    keys = [path[:count] for count in range(1, len(path) + 1) if isinstance(path[count - 1], str)]
+    return any(hidden(key) for key in keys)
 
 
 @settings(max_examples=50, deadline=None)
