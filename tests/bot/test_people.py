@@ -12,7 +12,7 @@ from bot.people import People, identify, team_of
 from graphs.policy import Reason, may_decide
 from graphs.specs import People as Named
 from graphs.specs import Rule
-from tests.bot.conftest import Desk
+from tests.bot.conftest import Desk, until
 
 RULE = Rule(approvers=Named(users=("U0ERIN",), groups=("S0CREDIT",)))
 
@@ -71,6 +71,12 @@ async def test_a_group_that_cannot_be_read_refuses_only_those_who_depend_on_it(
     assert refusal.reason is Reason.CANNOT_CHECK
 
 
+async def changed(desk: Desk, user: str, **more: Any) -> None:
+    """Change somebody in Slack, and wait until we have taken its event."""
+    await desk.slack.act("person", user=user, **more)
+    await until("the event", lambda: not desk.slack.workspace.table("outbox"))
+
+
 BY_ADDRESS = Rule(approvers=Named(users=("U0ERIN",), emails=("alice@example.com",)))
 
 
@@ -84,8 +90,8 @@ async def test_an_address_names_whoever_has_it_now(desk: Desk) -> None:
     assert await known.by_email("alice@example.com") == "U0ALICE"
     assert (await why(known, "U0ALICE"), await why(known, "U0ERIN")) == (None, None)
     assert await why(known, "U0CHARLIE") is Reason.NOT_ALLOWED
-    await desk.slack.act("person", user="U0ALICE", email="alice.new@example.com")
-    await desk.slack.act("person", user="U0CHARLIE", email="Alice@Example.com")
+    await changed(desk, "U0ALICE", email="alice.new@example.com")
+    await changed(desk, "U0CHARLIE", email="Alice@Example.com")
     await desk.database.execute("update sayso.people set fetched_at = '1970-01-01'")
     assert await why(known, "U0ALICE") is Reason.NOT_ALLOWED
     assert await why(known, "U0CHARLIE") is None
@@ -119,8 +125,8 @@ async def test_an_address_that_is_not_shown_refuses_only_those_who_depend_on_it(
 async def test_an_address_that_nobody_vouches_for_is_none(
     desk: Desk, user: str, more: dict[str, Any]
 ) -> None:
-    await desk.slack.act("person", user="U0ALICE", email="")
-    await desk.slack.act("person", **{"user": user, "email": "alice@example.com", **more})
+    await changed(desk, "U0ALICE", email="")
+    await changed(desk, user, **{"email": "alice@example.com", **more})
     known = people(desk)
     assert (await known.person(user)).email == ""
     with pytest.raises(SlackFailed, match="users_not_found"):
