@@ -16,7 +16,6 @@ from bot.house import House
 from bot.rows import can_be_asked, words
 from bot.wording import phrase
 from checkpoints.database import Connection
-from checkpoints.failpoints import reached
 from graphs import exchanges, takings
 from graphs.exchanges import NotOpen, Refused
 from graphs.reviews import Review
@@ -76,10 +75,7 @@ class Talking:
             if not await deliveries.accept(connection, remark.key, verb):
                 return None
             done = await self._said(connection, verb, review, remark, voter)
-            told = await self._told(connection, verb, review, done)
-            reached("remark.before_commit")
-        reached("remark.committed")
-        return told
+            return await self._told(connection, verb, review, done)
 
     async def press(
         self, verb: str, review: Review, user: str, key: str

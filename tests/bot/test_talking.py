@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import pytest
 
 from bot import posts, speaking
@@ -230,6 +231,37 @@ async def test_what_comes_again_is_said_once(desk: Desk) -> None:
     assert [len(await desk.audit(f"review.{what}")) for what in (
         "asked_requester", "requester_answered", "commented", "taken"
     )] == [1, 1, 1, 1]  # fmt: skip
+
+
+async def test_what_was_said_its_delivery_and_its_wishes_are_kept_together_or_not_at_all(
+    desk: Desk, database_url: str
+) -> None:
+    review = await shown(desk)
+    owner = await asyncpg.connect(database_url)
+    await press(desk, "U0ALICE", "Ask Bob a question")
+    await window(desk, "U0ALICE", "Question")
+    refuses = "alter table sayso.posts add constraint none check (kind <> $$%s$$) not valid"
+    accepts = "alter table sayso.posts drop constraint none"
+    await owner.execute(refuses % "question")
+    failed = await desk.slack.submit("U0ALICE", {"words": "Is it ordered?"})
+    assert failed["status"] != 200
+    assert await exchanged(desk) == []
+    assert await desk.audit("review.asked_requester") == []
+    await owner.execute(accepts)
+    again = await desk.slack.submit("U0ALICE", {"words": "Is it ordered?"})
+    assert again["status"] == 200
+
+    await desk.post_all()
+    await press(desk, "U0BOB", "Answer", "C0LOANS")
+    await window(desk, "U0BOB", "Your answer")
+    await owner.execute(refuses % "answered")
+    assert (await desk.slack.submit("U0BOB", {"words": "No."}))["status"] != 200
+    assert (await exchanges.of_review(desk.database, review.id))[0].answer is None
+    await owner.execute(accepts)
+    assert (await desk.slack.submit("U0BOB", {"words": "No."}))["status"] == 200
+    assert (await exchanges.of_review(desk.database, review.id))[0].answer == "No."
+    assert len(await desk.audit("review.requester_answered")) == 1
+    await owner.close()
 
 
 async def test_dana_looks_at_it_alice_takes_it_and_dana_is_told(desk: Desk) -> None:
