@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-import cel
-
 from checkpoints.text import clean
 
 NAMES: Final = ("question", "state", "thread", "requester", "customer")
@@ -72,6 +70,8 @@ def compiled(source: str) -> Condition:
     Raises:
         ValueError: it cannot be read, or it names something outside the five; one clause.
     """
+    import cel  # it loads a terminal's prompt, which every command would wait for
+
     if len(source) > SOURCE_CHARACTERS:
         raise ValueError(f"a condition has at most {SOURCE_CHARACTERS:,} characters")
     try:
