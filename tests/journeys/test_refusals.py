@@ -225,6 +225,8 @@ async def test_a_request_that_is_not_slacks_gets_a_clean_4xx(
 async def test_requests_before_their_proof_are_counted_one_entry_a_minute(
     running: Product,
 ) -> None:
+    await running.power_cut()  # a process whose minute has not begun
+    await running.serve()
     url = f"http://127.0.0.1:{running.port}/slack/events"
     for _ in range(5):
         async with running.http.post(url, data=BODY, headers=signed(BODY, secret="x")) as response:
