@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any, Final
 
-from slackblocks import Element
-
 from bot import limits, modals
 from bot.blocks import Blocks, Payload, bullets, button, line, lines
 from bot.inline import Inline, Moment, Styled, names, notification

@@ -261,7 +261,7 @@ def _says(entry: audit.Entry) -> str:
     for key in _TELLING.get(entry.what, ("reason", "why", "error")):
         value = detail.get(key)
         if isinstance(value, str) and value:
-            return value if key == "text" else _in_words(value) + _in_stage(detail)
+            return value if key in ("text", "to_name") else _in_words(value) + _in_stage(detail)
     return ""
 
 
@@ -287,4 +287,5 @@ _TELLING: Final[Mapping[str, tuple[str, ...]]] = {
     "review.asked_requester": ("text",),
     "review.requester_answered": ("text", "files"),
     "review.commented": ("text",),
+    "review.handed_over": ("to_name", "note"),
 }

@@ -155,6 +155,11 @@ def _side(side: JSON) -> str:
     return f"{told} (rule {_short(hashed)})" if hashed else told
 
 
+def _away(detail: Mapping[str, Any]) -> str:
+    cover, until = _said(detail.get("covered_by") or ""), _said(detail.get("until") or "")
+    return f"is away until {until}, and {cover} decides meanwhile"
+
+
 def _edited(detail: Mapping[str, Any]) -> str:
     return (
         f"changed {detail.get('tool')} from {_said(detail.get('before'))} to "
@@ -241,6 +246,11 @@ _WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
         if detail.get("from")
         else "said that they look at it"
     ),
+    "absence.set": _away,
+    "absence.changed": _away,
+    "absence.ended": lambda _: "is back",
+    "absence.over": lambda detail: f"{_said(detail.get('person') or '')} is back, by the clock",
+    "absence.refused": _because("wanted to be away and was refused"),
     "review.handed_over": lambda detail: _noted(
         f"handed it from {_said(detail.get('from') or '')} to {_said(detail.get('to') or '')}",
         detail.get("note"),

@@ -29,7 +29,7 @@ from bot.watching import Watch, watched
 from bot.wishes import Wishes
 from checkpoints.database import Database
 from checkpoints.errors import SaysoError
-from graphs import deadlines, deploys, holding, sealing
+from graphs import absences, deadlines, deploys, holding, sealing
 from graphs.ports import Fetch, no_fetch
 from graphs.registry import LoadedGraph, Registry
 from graphs.runner import Limits, Runner
@@ -196,6 +196,7 @@ class Worker:
             now = await shown_time(self._settings.environment.clock_url)
             specs = {name: loaded.spec for name, loaded in serving.loaded.items()}
             await deadlines.tick(self._database, specs, wish, now=now)
+            await absences.tick(self._database, wish, now=now)
 
         async def tell_head() -> None:
             async with self._database.transaction() as connection:

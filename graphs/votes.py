@@ -105,8 +105,12 @@ class Voter:
         if refusal is None:
             return self.person
         for one in self.covers:
-            if may_decide_for(rule, self.person, one, requester) is None:
+            theirs = may_decide_for(rule, self.person, one, requester)
+            if theirs is None:
                 return one
+            # Whoever may not themselves is told so only where nobody's say is in doubt.
+            if theirs.reason is Reason.CANNOT_CHECK and refusal.reason is Reason.NOT_ALLOWED:
+                refusal = theirs
         return refusal
 
     def seat_in(self, whole: Rule | None, stage: int, requester: str) -> Person | Refusal:
@@ -187,7 +191,7 @@ async def vote(
     note = note or (actions.note_of(answer) if found.asking.actions else None)
     note = _capped(clean(note)) if note else None
     if found.audience == "reviewers":
-        voter = await _as_it_is_now(connection, voter, review_id, now)
+        voter = await _as_it_is_now(connection, voter, mine, review_id, now)
     refusal = _refusal(row, found, mine, voter, revision, answer, verb, note)
     if refusal is not None:
         return await _refuse(connection, refusal, thread_id, review_id, voter, verb)
@@ -451,17 +455,22 @@ async def _follow(
 
 
 async def _as_it_is_now(
-    connection: Connection, voter: Voter, review_id: int, now: datetime | None
+    connection: Connection, voter: Voter, mine: reviews.Item, review_id: int, now: datetime | None
 ) -> Voter:
-    """The voter with whom they cover for read again under the locks: an absence may have ended."""
+    """The voter with whom they cover for read again under the locks: an absence may have ended.
+
+    Whose vote is missing comes first, so that one who covers for two votes for the other one.
+    """
     handed = await covers.handed_over(connection, review_id, voter.person.id)
     if not voter.covers:
         return replace(voter, handed=handed)
     ids = await covers.for_(
         connection, voter.person.team, voter.person.id, review_id, now, for_sure=True
     )
-    still = tuple(one for one in voter.covers if one.id in ids)
-    return replace(voter, handed=handed, covers=still)
+    heard = {vote.seat for vote in mine.standing_votes()}
+    still = [one for one in voter.covers if one.id in ids]
+    still.sort(key=lambda one: one.id in heard)
+    return replace(voter, handed=handed, covers=tuple(still))
 
 
 def _rejection(review: reviews.Review, mine: reviews.Item, spec: GraphSpec | None) -> Ballot | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from graphs import absences, covers, reviews
 from graphs.specs import People, Rule, Stage
 from tests.bot.conftest import Desk, until
 from tests.bot.test_clicks import window
+from tests.bot.test_commands import Terminal
 
 IN_CREDIT = Rule(channel="C0CREDIT", approvers=People(groups=("S0CREDIT",)))
 NEXT_WEEK = datetime.now(UTC).date() + timedelta(days=7)
@@ -324,6 +326,39 @@ async def test_who_has_no_say_hands_nothing_over_and_nobody_does_once_it_is_clos
     assert {one["why"] for one in await desk.audit("hand_over.refused")} == {
         "not_allowed", "requester", "other_organisation", "decided",
     }  # fmt: skip
+
+
+async def test_an_operator_reassigns_a_review_and_sees_who_is_away_from_a_terminal(
+    desk: Desk, database_url: str, tmp_path: Path
+) -> None:
+    review = await shown(desk, Rule(channel="C0CREDIT", approvers=People(users=("U0ALICE",))))
+    await sayso(desk, "U0ERIN", "away until tomorrow, @Charlie covers")
+    terminal = Terminal(tmp_path, database_url)
+    (row,) = await terminal.json("policy", "absences")
+    assert (row["person"], row["covered_by"], row["decides"]) == (
+        "U0ERIN",
+        "U0CHARLIE",
+        "U0CHARLIE",
+    )
+    here = ("reviews", "hand-over", str(review.id), "--from", "U0ALICE")
+    for given, why in (
+        (("--to", "U0ERIN", "--as", "U0CHARLIE"), "U0CHARLIE may not do this"),
+        (("--to", "U0BOB", "--as", "U0OSCAR"), "Who asked for something does not decide it."),
+        (("--back", "--as", "U0OSCAR"), "U0ALICE has handed it to nobody."),
+    ):
+        code, _, err = await terminal.run(*here, *given)
+        assert code == 1
+        assert why in err
+        assert "Nothing was changed." in err
+    assert (await terminal.run(*here, "--to", "U0ERIN", "--as", "U0OSCAR"))[0] == 0
+    (given_,) = await covers.of_review(desk.database, review.id)
+    assert (given_.taker, given_.made_by) == ("U0ERIN", "U0OSCAR")
+    assert (await terminal.run(*here, "--back", "--as", "U0OSCAR"))[0] == 0
+    assert await covers.of_review(desk.database, review.id) == []
+    assert len(await desk.audit("hand_over.refused")) == 2
+    code, page, _ = await terminal.run("audit", "story", review.thread_id)
+    assert code == 0
+    assert "handed it from U0ALICE to U0ERIN" in page
 
 
 async def test_in_stages_an_absent_head_is_covered_in_their_stage(desk: Desk) -> None:

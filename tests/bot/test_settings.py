@@ -88,6 +88,10 @@ def test_names_where_ids_have_to_stand_are_mistakes(tmp_path: Path) -> None:
             path = "graphs.library.loan:graph"
             channels = ["C0LOANS"]
             command = "loan"
+
+            [graphs.own]
+            path = "graphs.library.loan:graph"
+            command = "/sayso"
             [graphs.refund]
             path = "graphs.library.loan:graph"
             channels = ["C0LOANS"]
@@ -100,6 +104,7 @@ def test_names_where_ids_have_to_stand_are_mistakes(tmp_path: Path) -> None:
         "operators.users: 'oscar' is no member id",
         "operators.channel: '#ops' is no channel id",
         "graphs.loan.command: write it like /loan",
+        "graphs.own.command: /sayso is the app's own",
         "C0LOANS starts graph loan already",
         "reviews[1].approvers.users: '@alice'",
         "reviews[1].approvers.groups: 'credit'",

@@ -35,6 +35,7 @@ async def test_a_document_of_ones_own_is_sent_with_the_message(place: Place) -> 
     own = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"Income 31,400 a month."}
     await page.locator("#composer input[type=file]").set_input_files([own])
     await page.get_by_role("button", name="Attach a document").click()
+    await expect(page.get_by_role("menuitem", name="/sayso")).to_be_visible()
     await page.get_by_role("menuitem", name="van-quote.pdf").click()
     await page.get_by_label("Message #loans as Alice").press("Enter")
     await expect(page.locator("#log .file")).to_contain_text(["notes.txt", "van-quote.pdf"])

@@ -208,6 +208,35 @@ async def test_nobody_decides_the_own_request_by_covering_and_a_rule_may_forbid_
     assert isinstance(await team.vote("U0X", review.id, guest), votes.Refused)
 
 
+async def test_who_covers_for_two_votes_for_the_one_whose_vote_is_missing(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+    team = Team(here)
+    review = await here.asked(rule=RULE.model_copy(update={"quorum": 2}))
+    await team.away("U0ALICE", "U0CHARLIE")
+    await team.away("U0DANA", "U0CHARLIE")
+    assert isinstance(await team.vote("U0ALICE", review.id), votes.Counted)  # she is not gone yet
+    assert isinstance(await team.vote("U0CHARLIE", review.id), votes.Decided)
+    assert [one.seat for one in (await reviews.get(here.database, review.id)).votes] == [
+        "U0ALICE",
+        "U0DANA",
+    ]
+
+
+async def test_where_the_absent_cannot_be_looked_up_that_is_what_is_told(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+    team = Team(here)
+    review = await here.asked(rule=RULE)
+    await team.away("U0ALICE", "U0CHARLIE")
+    unknown = (person("U0ALICE", known=False, groups=None),)
+    got = await team.vote("U0CHARLIE", review.id, replace(voter("U0CHARLIE"), covers=unknown))
+    assert isinstance(got, votes.Refused)
+    assert got.reason is Reason.CANNOT_CHECK
+
+
 async def test_an_absence_that_ended_after_the_look_up_does_not_count(
     house: Callable[..., House],
 ) -> None:

@@ -111,6 +111,7 @@ export class Composer {
         this.#refresh();
         this.focus();
       } })),
+      ...(this.#inThread ? [] : this.#app.value.commands ?? []).map((one) => ({ label: one.command, note: one.about, act: () => this.fill(`${one.command} `) })),
     ];
   }
 
