@@ -14,6 +14,7 @@ const CUSTOMERS = [
 const AGAIN = "Loan for Asha Traders, 20000 for spare parts";
 const LARGE = "Loan for Lakshmi Tailors, 120000 for ten sewing machines";
 const VERY_LARGE = "Loan for Harbour Fish, 300000 for a cold store";
+const AWAY = "/sayso away until tomorrow, @Charlie covers";
 const REFUND = "Refund 4,000 for order A-2231, arrived broken";
 const BRIEF = "Announce the new opening hours";
 const has = (value, name) => value.channels.some((channel) => channel.name === name);
@@ -82,6 +83,11 @@ async function ask(app, text, files = [], channel = "loans") {
   await app.composer.fill(text, files, true);
 }
 
+async function goAway(app, channel) {
+  await app.become("U0ALICE", channel);
+  await app.composer.fill(AWAY, [], true);
+}
+
 // Things to try once the story is told; each is offered when there is something to try it on.
 function triesOf(app) {
   const { value } = app;
@@ -90,6 +96,7 @@ function triesOf(app) {
   const all = [
     { label: "Two have to approve", act: () => ask(app, LARGE) },
     { label: "Erin first, then two", act: () => ask(app, VERY_LARGE) },
+    { label: "Charlie covers for Alice", act: () => goAway(app, credit) },
     { label: "Refund an order", when: has(value, "refunds"), act: () => ask(app, REFUND, [], "refunds") },
     { label: "Two people review a text", when: has(value, "content"), act: () => ask(app, BRIEF, [], "content") },
     { label: "Decide as Charlie", act: () => app.become("U0CHARLIE", credit) },
