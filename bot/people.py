@@ -68,8 +68,8 @@ class People:
     ) -> Person:
         """Who it is now, and which of these groups they are in.
 
-        ``known`` is False, or ``groups`` None, where it could not be found out in time. Without a
-        bot token nobody can be asked: then an id is taken at its word, in no group.
+        ``known`` is False, and a group ``unread``, where it could not be found out in time. Without
+        a bot token nobody can be asked: then an id is taken at its word, in no group.
         """
         wanted = tuple(dict.fromkeys(groups))
         if self._slack is None:
@@ -351,9 +351,6 @@ class People:
             for found in await self._group_rows(groups)
             if found["age"] <= FRESH_SECONDS
         }
-        # One group that says yes is enough; a "no" needs all of them.
-        inside = frozenset(group for group, member in fresh.items() if member)
-        complete = inside or len(fresh) == len(groups)
         return Person(
             user,
             row["home_team"] if row["is_stranger"] else self.team,
@@ -363,7 +360,8 @@ class People:
             is_bot=row["is_bot"],
             deleted=row["deleted"],
             email=row["email"],
-            groups=inside if complete else None,
+            groups=frozenset(group for group, member in fresh.items() if member),
+            unread=frozenset(groups) - fresh.keys(),
         )
 
     async def _group_rows(self, groups: Iterable[str]) -> list[Any]:

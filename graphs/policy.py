@@ -63,6 +63,7 @@ class Person:
     known: bool = True
     email: str | None = ""  # confirmed; None where it could not be found out
     groups: frozenset[str] | None = frozenset()
+    unread: frozenset[str] = frozenset()  # groups of which that could not be found out
 
 
 class RuleFailed(Exception):
@@ -334,8 +335,9 @@ def _named(people: People, person: Person) -> bool | None:
         return True
     answers: list[bool | None] = []
     if people.groups:
-        groups = person.groups
-        answers.append(None if groups is None else not groups.isdisjoint(people.groups))
+        inside = person.groups is not None and not person.groups.isdisjoint(people.groups)
+        unread = person.groups is None or not person.unread.isdisjoint(people.groups)
+        answers.append(True if inside else None if unread else False)
     if people.emails:
         email = person.email
         answers.append(None if email is None else bool(email) and email in people.emails)

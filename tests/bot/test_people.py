@@ -69,6 +69,14 @@ async def test_a_group_that_cannot_be_read_refuses_only_those_who_depend_on_it(
     refusal = may_decide(RULE, await known.person("U0ALICE", ["S0CREDIT"]), "U0BOB")
     assert refusal is not None
     assert refusal.reason is Reason.CANNOT_CHECK
+    await desk.slack.misbehave(reset=True)
+    await known.members("S0HEADS")
+    await desk.slack.misbehave(server_error={"method": "usergroups.users.list", "n": 5})
+    alice = await known.person("U0ALICE", ["S0CREDIT", "S0HEADS"])
+    other = Rule(approvers=Named(groups=("S0HEADS",)))
+    refusal = may_decide(other, alice, "U0BOB")
+    assert refusal is not None
+    assert refusal.reason is Reason.NOT_ALLOWED
 
 
 async def changed(desk: Desk, user: str, **more: Any) -> None:

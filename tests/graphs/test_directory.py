@@ -148,6 +148,7 @@ PEOPLE = st.builds(
     known=st.sampled_from([True, True, True, False]),
     email=st.one_of(st.none(), st.just(""), EMAILS),
     groups=st.one_of(st.none(), st.frozensets(GROUPS)),
+    unread=st.frozensets(GROUPS, max_size=1),
 )
 
 
