@@ -90,7 +90,7 @@ def read(path: Path, found: Project, *, chosen: bool) -> Reading:
         chosen: whether somebody named the file; then it has to be there.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_bytes().decode()  # as it is: its hash is over every byte
     except FileNotFoundError:
         if chosen:
             wrong = f"SAYSO_CONFIG: {path} does not exist. Name the file that does."
@@ -145,7 +145,7 @@ def _checked(path: Path, text: str | None, found: Project) -> Reading:
 def _text_of(file: Path) -> str:
     """The text of a file; "" where it cannot be read, which has been told then."""
     try:
-        return file.read_text(encoding="utf-8-sig")
+        return file.read_bytes().decode()
     except (OSError, UnicodeDecodeError):
         return ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -50,10 +51,12 @@ class Desk:
     file: Path
     database: Database
 
+    def present(self) -> Present:
+        environ = {"SAYSO_CONFIG": str(self.file), "SAYSO_HOME": str(self.file.parent)}
+        return Present(load(environ))
+
     def process(self, **of: Any) -> tuple[Present, Watch]:
-        present = Present(
-            load({"SAYSO_CONFIG": str(self.file), "SAYSO_HOME": str(self.file.parent)})
-        )
+        present = self.present()
         return present, Watch(present, self.database, by="cli:oscar", **of)
 
     async def audit(self, what: str) -> list[dict[str, Any]]:
@@ -99,9 +102,14 @@ async def test_what_is_still_being_written_is_waited_for(desk: Desk) -> None:
 
 
 async def test_a_change_between_the_start_and_the_first_look_is_not_missed(desk: Desk) -> None:
-    present, watch = desk.process()
-    desk.file.write_text(text("U0DANA"))
+    present = desk.present()
+    desk.file.write_text(text("U0DANA").replace("\n", "\r\n"), newline="")
+    watch = Watch(present, desk.database, by="cli:oscar")
     await watch.look(whole=True)
+    assert (
+        present.settings.reading.hash
+        == hashlib.sha256(desk.file.read_bytes() + b"U0BOB,U0ERIN\n").hexdigest()
+    )
     assert present.policy.directory.roles["credit"].users == ("U0DANA",)
 
 
