@@ -22,7 +22,7 @@ import asyncpg
 
 from checkpoints import embedded
 from checkpoints.database import Database
-from tests.bench import crowds, measures, searches, ticks
+from tests.bench import crowds, measures, searches, ticks, waits
 from tests.bench.crowds import Crowd
 from tests.bench.ticks import Cold
 
@@ -50,6 +50,8 @@ async def run(
             yield [await _crowd(stack, home, size) for size in sizes]
 
     figures = [one async for one in ticks.figures(opened, due=due, rounds=rounds, cold=cold)]
+    async with opened() as filled:
+        figures += await waits.figures(filled, rounds=rounds)
     figures.append(searches.figure(rounds))
     # Savers against a peer: append theirs here.
     if explain:

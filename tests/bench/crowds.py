@@ -18,6 +18,7 @@ from graphs.policy import fingerprint
 from graphs.specs import Deadline, Escalation, GraphSpec, People, Rule
 
 BATCH: Final = 100_000
+MINE: Final = 20  # reviews that ask Alice, however many there are
 SPECS: Final = {"loan": GraphSpec(path="bench:graph")}
 RULE: Final = Rule(
     graph="loan",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,10 +48,26 @@ def rate(what: str, count: int, seconds: Sequence[float], unit: str) -> Figure:
     return Figure(what, *_middle([count / each for each in seconds]), unit)
 
 
-def ratio(what: str, ours: Sequence[float], theirs: Sequence[float], goal: Goal) -> Figure:
+def ratio(
+    what: str, ours: Sequence[float], theirs: Sequence[float], goal: Goal | None = None
+) -> Figure:
     """How many times as long the first took, round by round: what else ran then, both felt."""
     times, spread = _middle([one / other for one, other in zip(ours, theirs, strict=True)])
+    if goal is None:
+        return Figure(what, times, spread, "x")
     return Figure(what, times, spread, "x", str(goal), goal.of(times))
+
+
+def compared(
+    what: str, seconds: Mapping[int, Sequence[float]], goal: Goal | None = None
+) -> list[Figure]:
+    """The same among few and among many, and their ratio."""
+    few, many = sorted(seconds)
+    return [
+        of(f"{what}, among {few:,}", seconds[few]),
+        of(f"{what}, among {many:,}", seconds[many]),
+        ratio(f"{what}, ratio", seconds[many], seconds[few], goal),
+    ]
 
 
 async def timed(verb: Callable[..., Awaitable[Any]], *given: Any) -> float:

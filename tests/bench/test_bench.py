@@ -21,6 +21,9 @@ async def test_the_bench_measures_in_turn_and_prints_a_table(server: Path) -> No
         "tick, nothing due, among 40",
         "tick, nothing due, among 120",
         "tick, nothing due, ratio",
+        "what waits for a person, among 40",
+        "what waits for a person, among 120",
+        "what waits for a person, ratio",
         "search of a rule, 200 rules with a condition",
     ]
     # What it left: every second of what was due was a deadline, and the graph got its answer.

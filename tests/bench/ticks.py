@@ -40,9 +40,9 @@ async def figures(
                 if number >= WARM_UP:
                     warm.setdefault(crowd.size, []).append(took)
                     idle.setdefault(crowd.size, []).append(rested / IDLE)
-    for figure in _compared(f"tick, {due} due", warm):
+    for figure in measures.compared(f"tick, {due} due", warm, GOAL):
         yield figure
-    for figure in _compared("tick, nothing due", idle):
+    for figure in measures.compared("tick, nothing due", idle):
         yield figure
     if cold is None:
         return
@@ -57,7 +57,7 @@ async def figures(
             for crowd in _in_turn(crowds, number):
                 took = await measures.timed(_tick, crowd, due)
                 first.setdefault(crowd.size, []).append(took)
-    for figure in _compared(f"first tick after a start, {due} due", first):
+    for figure in measures.compared(f"first tick after a start, {due} due", first, GOAL):
         yield figure
 
 
@@ -80,15 +80,6 @@ async def _tick(crowd: Crowd, due: int) -> None:
 async def _rest(crowd: Crowd) -> None:
     for _ in range(IDLE):
         assert await deadlines.tick(crowd.database, SPECS, no_wish) == 0
-
-
-def _compared(what: str, seconds: dict[int, list[float]]) -> list[Figure]:
-    few, many = sorted(seconds)
-    return [
-        measures.of(f"{what}, among {few:,}", seconds[few]),
-        measures.of(f"{what}, among {many:,}", seconds[many]),
-        measures.ratio(f"{what}, ratio", seconds[many], seconds[few], GOAL),
-    ]
 
 
 def _in_turn(crowds: Sequence[Crowd], number: int) -> Sequence[Any]:
