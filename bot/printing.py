@@ -251,11 +251,11 @@ def print_policies(rows: Sequence[Mapping[str, Any]]) -> None:
     """Which configurations were in force or refused, newest first, and what each changed."""
     for row in rows:
         what = "refused" if row["mistakes"] else "in force"
-        typer.echo(one_line(f"{row['at']}  {row['hash'][:12]}  {what}, {row['by']}"))
+        typer.echo(f"{row['at']}  {row['hash'][:12]}  {what}, {one_line(row['by'])}")
         for line in row["mistakes"]:
-            typer.echo(one_line(f"  mistake: {line}"))
+            typer.echo(f"  mistake: {one_line(line)}")
         for line in row["restart"]:
-            typer.echo(one_line(f"  waits for a restart: {line}"))
+            typer.echo(f"  waits for a restart: {one_line(line)}")
         for line in row.get("diff", "").splitlines():
             typer.echo(f"  {one_line(line)}")
     if not rows:

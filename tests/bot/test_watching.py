@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from bot.present import Present
+from bot.printing import print_policies
 from bot.settings import load
 from bot.watching import Watch
 from checkpoints.database import Database
@@ -201,6 +202,26 @@ async def test_a_process_refuses_what_only_it_can_find(desk: Desk) -> None:
     assert present.broken
     (refused,) = await desk.audit("configuration.refused")
     assert refused["mistakes"] == ["reviews[1].node: there is none."]
+
+
+def test_the_history_in_a_terminal_is_one_line_for_each_thing_that_is_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    row = {"at": "2026-12-01T10:04:00+00:00", "by": "cli:oscar", "hash": "a" * 64}
+    in_force = {
+        "mistakes": [],
+        "restart": ["graphs.loan.path"],
+        "diff": "-quorum = 1\n+quorum = 2\n",
+    }
+    print_policies([row | in_force, row | {"mistakes": ["sayso.toml:3: a\x1b[2Jb"], "restart": []}])
+    assert capsys.readouterr().out.splitlines() == [
+        "2026-12-01T10:04:00+00:00  aaaaaaaaaaaa  in force, cli:oscar",
+        "  waits for a restart: graphs.loan.path",
+        "  -quorum = 1",
+        "  +quorum = 2",
+        "2026-12-01T10:04:00+00:00  aaaaaaaaaaaa  refused, cli:oscar",
+        "  mistake: sayso.toml:3: a⟨U+001B⟩[2Jb",
+    ]
 
 
 def test_a_diff_is_cut_where_it_is_long_and_says_how_much_is_left() -> None:
