@@ -11,11 +11,14 @@ until an operator applies it (`graphs/applying.py`).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
 
 from bot import conversations, posts, timetable
 from bot.present import Present
 from checkpoints.database import Connection
 from graphs import absences, deadlines, exchanges, handovers, ports, reviews, takings, threads
+from graphs.reviews import Item, Review
 from graphs.specs import People, Rule
 from graphs.threads import Status, Thread
 
@@ -115,6 +118,7 @@ class Wishes:
         for item in review.items:
             if item.stage > 0 and item.status == "open" and item.rule is not None:
                 await self._passed_on(connection, subject, review.requester, item.rule)
+                await self._remind_too(connection, review, item)
 
     async def _card_anew(self, connection: Connection, subject: str) -> None:
         """Want the card wherever the present rules of its review have it."""
@@ -168,6 +172,19 @@ class Wishes:
         for place in places_of(rule.approvers, requester):
             if place != own.get(posts.NOT_TO):
                 await posts.want_once(connection, posts.CARD, subject, place, body=own)
+
+    async def _remind_too(self, connection: Connection, review: Review, item: Item) -> None:
+        """Remind those whose stage it is now at their next such hour: it may have begun before."""
+        if (rule := item.rule) is None:
+            return
+        for timer in (await deadlines.all_of_review(connection, review.id)).get(item.item, ()):
+            if timer.fired_at is None or timer.wall is None:
+                continue
+            since = max(timer.fired_at, datetime.now(UTC))
+            body = timetable.hour_of(rule, replace(timer, due_at=since)) or {}
+            subject = f"{review.id}.{item.item}.{timer.turn}"
+            for place in places_of(rule.approvers, review.requester):
+                await posts.want_once(connection, posts.REMINDER, subject, place, body=body)
 
     async def _in_conversation(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,9 @@ from bot import limits, previewing, stories
 from bot.__main__ import main
 from bot.check import check
 from bot.explaining import NoCase, simulate
+from bot.rules import as_toml
+from bot.settings import load
+from bot.wishes import Wishes
 from checkpoints.database import Database
 from graphs import audit, deadlines, reviews, threads
 from graphs.cases import Found, shadowed
@@ -89,6 +92,56 @@ def test_each_action_is_told_its_rule_and_why() -> None:
     ]
     assert mail["looked_at"][0] == "rule 1 is for graph pay, tool refund"
     assert simulate(case(customer={"vip": True}), NOW)[1]["who"] == ["S0HEADS"]
+
+
+TIMED = """
+[[reviews]]
+graph = "pay"
+node = "late"
+approvers = { users = ["U0ALICE"] }
+remind = ["4h", "2d 09:30"]
+escalate = { after = "18:00", to = { users = ["U0ERIN"], roles = ["risk"] } }
+deadline = { after = "3d 18:00", then = "perhaps" }
+hours = { from = "09:00", to = "17:00", zone = "Asia/Kolkata", holidays = "IN" }
+[roles.risk]
+users = ["U0DANA"]
+"""
+
+
+def test_the_clock_is_told_in_the_zone_of_the_rule_and_a_then_that_cannot_be_taken_as_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sayso.toml").write_text('[graphs.pay]\npath = "pay:graph"\n' + TIMED)
+    monkeypatch.setenv("SAYSO_CONFIG", str(tmp_path / "sayso.toml"))
+    friday = datetime(2026, 1, 23, 8, 30, tzinfo=UTC)  # 14:00 in India, before a long weekend
+    late = case(node="late", question="Pay?", schema={"type": "boolean"})
+    (found,) = simulate(late, friday)
+    assert [(row["kind"], row["when"], row["what"]) for row in found["clock"]] == [
+        ("escalate", "Fri 23 Jan 2026 18:00 IST", "U0ERIN, role risk may decide too"),
+        ("remind", "Tue 27 Jan 2026 10:00 IST", "whoever has not voted is reminded"),
+        (
+            "remind",
+            "09:30 in each reader's own time, from Tue 03 Feb 2026 14:00 IST on",
+            "whoever has not voted is reminded",
+        ),
+        (
+            "deadline",
+            "Fri 06 Feb 2026 18:00 IST",
+            "nobody decided, so it stays open and the operators are told: the question cannot "
+            "take perhaps",
+        ),
+    ]
+    (tmp_path / "case.json").write_text(json.dumps(late))
+    monkeypatch.setattr("sys.argv", ["sayso", "policy", "simulate", str(tmp_path / "case.json")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in (0, None)
+    told = capsys.readouterr().out
+    assert "09:30 in each reader's own time" in told
+    assert "not between 08:00 and 20:00" in told
+    kept = as_toml(load().configuration.reviews[0])
+    assert 'remind = ["4h", "2d 09:30"]' in kept
+    assert 'after = "18:00"' in kept
 
 
 def test_roles_and_managers_are_told_by_name_and_by_who_they_are_now(
@@ -214,13 +267,17 @@ async def test_a_review_tells_its_rule_and_that_the_file_says_otherwise_now(
     desk: Desk, terminal: Terminal, database: Database
 ) -> None:
     rule = Rule(
-        approvers=People(users=("U0ALICE",)), because="we said so",
+        approvers=People(users=("U0ALICE",)), because="we said so", remind=(600, 1200),
         deadline=Deadline(after=3600, then="approve"),
     )  # fmt: skip
     thread_id = await desk.thread()
     review_id = await desk.review(thread_id, rule=rule)
     async with database.transaction() as connection:
-        await deadlines.begin(connection, await reviews.get(connection, review_id))
+        review = await reviews.get(connection, review_id)
+        await deadlines.begin(connection, review)
+    specs, soon = desk.settings.configuration.graphs, review.opened_at + timedelta(minutes=20)
+    assert await deadlines.tick(database, specs, Wishes(desk.present), now=soon) == 2
+    async with database.transaction() as connection:
         people = People(groups=("S0HEADS",), roles=("risk",))
         stages = (Stage(approvers=people, quorum=2), Stage(approvers=People(manager=True)))
         quiet = Rule(shadow=True, stages=stages)
@@ -235,6 +292,13 @@ async def test_a_review_tells_its_rule_and_that_the_file_says_otherwise_now(
     assert (item["who"], item["because"], item["then"]) == (["U0ALICE"], "we said so", "approve")
     assert (item["present_differs"], item["present_rule"] is not None) == (True, True)
     assert item["deadline"] is not None
+    stand = [(row["kind"], row["stands"].split(" ")[0], row["people"]) for row in item["clock"]]
+    assert stand == [
+        ("remind", "done", ["U0ALICE will get it"]),
+        ("remind", "dropped,", []),
+        ("deadline", "still", []),
+    ]
+    assert item["clock"][2]["what"] == "nobody decided, so the answer is approve"
     shadow_said = (
         "rule 1, in shadow, would have asked 2 of S0HEADS, role risk, then the requester's "
         "manager; rule 2 was taken"

@@ -16,7 +16,7 @@ from bot.present import Present
 from bot.wishes import Wishes
 from graphs import deadlines, reviews, timers, votes
 from graphs.reviews import Asked, Review
-from graphs.specs import People, Rule, TimeOfDay, WorkingHours
+from graphs.specs import People, Rule, Stage, TimeOfDay, WorkingHours
 from tests.bot.conftest import QUESTION, Desk
 from tests.bot.test_timing import directly
 from tests.graphs.conftest import voter
@@ -101,6 +101,29 @@ async def test_each_reader_is_reminded_at_that_hour_of_their_own_day(desk: Desk)
     (line,) = await of_clock(desk, review)
     assert line.startswith("09:30 in each reader's own time, from ")
     assert line.endswith("begun, U0ALICE got it, U0DANA got it")
+
+
+async def test_whose_stage_it_became_meanwhile_is_reminded_at_their_next_such_hour(
+    desk: Desk,
+) -> None:
+    stages = tuple(Stage(approvers=People(users=(one,))) for one in ("U0ERIN", "U0ALICE"))
+    (review,) = await opened(desk, Rule(stages=stages, channel="C0CREDIT", remind=(MORNING,)))
+    wishes, card = Wishes(desk.present), str(review.id)
+    async with desk.database.transaction() as connection:
+        await wishes(connection, "card", card)
+    assert await tick(desk, review, timedelta()) == 1
+    hour = timers.own_time(time(9, 30), review.opened_at, INDIA)
+    async with desk.database.transaction() as connection:
+        said = await votes.vote(
+            connection, review_id=review.id, answer=APPROVE, voter=voter("U0ERIN"), wish=wishes
+        )
+        assert isinstance(said, votes.Counted)
+        await wishes(connection, "card", card)
+    await send(desk, hour - timedelta(minutes=1), "U0ERIN", "U0ALICE")
+    assert not any("still needs you" in one for one in told(desk, "U0ALICE"))
+    await send(desk, hour, "U0ERIN", "U0ALICE")
+    assert sum("still needs you" in one for one in told(desk, "U0ALICE")) == 1
+    assert not any("still needs you" in one for one in told(desk, "U0ERIN"))
 
 
 async def test_a_reader_has_one_reminder_a_day_and_review_whichever_item_it_is_about(
