@@ -16,7 +16,7 @@ from bot import limits
 from bot.blocks import Blocks, button, confirm, lines, quote
 from bot.facts import Room, stage_rows, template_fact, who_decides
 from bot.inline import Aside, Inline, Many, Moment, Styled, clause, plain, said
-from bot.judgements import APPROVING, LETTING, REJECTING, people
+from bot.judgements import APPROVING, LETTING, REJECTING, alike, people
 from bot.values import excerpt
 from bot.views import ActionView, CardView, Person
 from bot.wording import Sentence, first_of, phrase, say
@@ -251,10 +251,12 @@ def _tally(view: CardView, action: ActionView) -> Sentence | None:
     made = None
     stage, stages = action.decides.stage, len(action.decides.stages)
     if need > 1 or stages:
-        for_it = _people(action, APPROVES, stage if stages else None)
+        given = alike(action.votes, action.decides)
         made = say("action.needs", count=need)
-        if for_it:
-            made = say("action.tally", have=len(for_it), count=need, who=Many(for_it))
+        if given:
+            answers = any(vote.verb not in APPROVES for vote in given)
+            key = "action.tally.answers" if answers else "action.tally"
+            made = say(key, have=len(given), count=need, who=Many(people(given)))
     if made and stages:
         in_stage = say("action.stage", stage=stage + 1, stages=stages)
         made = say("comma", first=in_stage, last=made)
@@ -265,12 +267,8 @@ def _tally(view: CardView, action: ActionView) -> Sentence | None:
     return made
 
 
-def _people(
-    action: ActionView, verbs: frozenset[str], stage: int | None = None
-) -> tuple[Inline, ...]:
-    """Who said it, in one stage or at all."""
-    found = [vote for vote in action.votes if vote.verb in verbs]
-    return people(vote for vote in found if stage is None or vote.stage == stage)
+def _people(action: ActionView, verbs: frozenset[str]) -> tuple[Inline, ...]:
+    return people(vote for vote in action.votes if vote.verb in verbs)
 
 
 def _moment(view: CardView, action: ActionView, *, edited: bool = False) -> Moment | str:

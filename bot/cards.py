@@ -7,9 +7,10 @@ cannot come out: where the evidence is too much, less of it is shown and the res
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-from slackblocks import Element
+from slackblocks import Element, RichTextObject
 
 from bot import actions, limits, remarks
 from bot.blocks import (
@@ -28,7 +29,7 @@ from bot.blocks import (
 from bot.closures import closed
 from bot.facts import Room, asked_by, footer, stage_rows, stand_in_rows, template_fact, who_decides
 from bot.inline import Inline, Styled, clause, names, said
-from bot.judgements import conditions, is_a_stop, moment
+from bot.judgements import answers, by_whom, conditions, is_a_stop, moment
 from bot.standing import standing
 from bot.values import excerpt, letters
 from bot.views import CardView, Decides, Person, Ref, Status, UserGroup, Vote, Words
@@ -95,8 +96,7 @@ def _open(view: CardView, room: Room) -> list[dict[str, object]]:
             if view.again.problem
             else None,
         )
-    noted = conditions(view)
-    blocks.rich("votes", *(quote(vote.note or "", room.quote) for vote in noted[: room.notes]))
+    blocks.rich("votes", *_so_far(view, room))
     _facts(blocks, view, room)
     _evidence(blocks, view, room)
     if view.actions:
@@ -109,6 +109,15 @@ def _open(view: CardView, room: Room) -> list[dict[str, object]]:
     more = [say("footer.more_open", count=view.more_open)] if view.more_open else []
     blocks.context("footer", *footer(view), *more)
     return blocks.done()
+
+
+def _so_far(view: CardView, room: Room) -> Iterator[RichTextObject | None]:
+    """The conditions of those who approved; the answers, where several have to give the same."""
+    for vote in conditions(view)[: room.notes]:
+        yield quote(vote.note or "", room.quote)
+    for vote in answers(view)[: room.notes]:
+        yield line(say("talk.answer", who=by_whom(vote.by, vote.seat), at=""))
+        yield quote(vote.note or "", room.quote)
 
 
 def _facts(blocks: Blocks, view: CardView, room: Room) -> None:

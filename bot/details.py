@@ -10,7 +10,7 @@ from bot import limits, remarks, verdicts
 from bot.blocks import Blocks, code, line, lines, quote
 from bot.evidence import LINE, PASSAGE, ROOMS, Room, evidence, values
 from bot.inline import SLOT_LIMIT, Inline, Link, Moment, Styled
-from bot.judgements import approvals, by_whom, conditions
+from bot.judgements import by_whom, conditions, counting
 from bot.modals import window
 from bot.standing import standing
 from bot.values import beginning, excerpt, passage
@@ -63,7 +63,7 @@ def _stands(blocks: Blocks, card: CardView, room: Room) -> None:
     blocks.header("h_stands", phrase("modal.details.stands"))
     stands = standing(card)
     more = []
-    missing = card.decides.quorum - len(approvals(card))
+    missing = card.decides.quorum - len(counting(card))
     if card.status is Status.OPEN and card.decides.quorum > 1 and missing > 0:
         more.append(say("modal.details.waiting", count=missing))
     blocks.section("status", *stands.plain, *more, mark=stands.mark, first=stands.bold)

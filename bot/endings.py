@@ -9,15 +9,16 @@ from bot.inline import clause, names, notification, said
 from bot.judgements import (
     CONDITIONS,
     LETTING,
-    approvals,
     chosen,
     conditions,
+    counting,
     deciding,
     is_a_stop,
     is_short,
     kind,
     moment,
     people,
+    unit,
 )
 from bot.values import excerpt
 from bot.views import CardView, Cut
@@ -208,8 +209,8 @@ def expired(view: CardView) -> Standing:
     as_ = said(view.expired_as) if view.expired_as else _declined(view)
     extra = [as_]
     if view.decides.quorum > 1 and len(view.actions) <= 1:
-        have, count = len(approvals(view)), view.decides.quorum
-        key = "note.expired.came_in.stage" if view.decides.stages else "note.expired.came_in"
+        have, count = len(counting(view)), view.decides.quorum
+        key = f"note.expired.{unit(view)}{'.stage' if view.decides.stages else ''}"
         extra.append(say(key, have=have, count=count, stage=view.decides.stage + 1))
     note = notification([say("note.expired", title=view.shown.title)], extra)
     return Standing("black_square_for_stop", say("status.expired"), (as_,), note)

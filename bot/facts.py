@@ -10,17 +10,19 @@ from bot.blocks import fact
 from bot.inline import Inline, Many, Moment, Styled, clause
 from bot.judgements import (
     APPROVING,
-    approvals,
     approving,
     by_whom,
     chosen,
     conditions,
+    counting,
     deciding,
+    for_it,
     is_a_stop,
     kind,
     moment,
     once,
     people,
+    unit,
 )
 from bot.values import excerpt, passage
 from bot.views import CardView, Decides, Status, Vote
@@ -164,9 +166,9 @@ def _by_whom(view: CardView) -> list[tuple[Inline, ...]]:
             tally = say("so_far.decided", have=len(made), count=len(view.actions), who=who)
             return [fact(phrase("fact.decided_so_far"), tally)]
         case Status.HELD:
-            given = approvals(view)
-            if view.decides.stages and approving(view):
-                who = Many(tuple(_vote(view, vote, "") for vote in approving(view)))
+            given = counting(view)
+            if view.decides.stages and for_it(view.votes):
+                who = Many(tuple(_vote(view, vote, "") for vote in for_it(view.votes)))
                 return [fact(phrase("fact.so_far"), say("so_far.stages", who=who))]
             if view.decides.quorum <= 1 or not given:
                 return []
@@ -226,13 +228,14 @@ def _came_in(view: CardView) -> list[tuple[Inline, ...]]:
         made = [action for action in view.actions if action.outcome not in ("", "expired")]
         told = say("came_in.decided", have=len(made), count=len(view.actions))
         return [fact(phrase("fact.came_in"), told)] if made else []
-    given = approving(view) if view.decides.stages else approvals(view)
+    given = for_it(view.votes) if view.decides.stages else counting(view)
     if not given:
         return []
     who = Many(tuple(_vote(view, vote, "") for vote in given))
     if view.decides.stages:
         return [fact(phrase("fact.came_in"), who)]
-    tally = say("came_in", have=len(given), count=view.decides.quorum, who=who)
+    slots: dict[str, Any] = {"have": len(given), "count": view.decides.quorum}
+    tally = say(f"came_in.{unit(view)}", who=who, **slots)
     return [fact(phrase("fact.came_in"), tally)]
 
 

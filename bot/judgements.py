@@ -7,22 +7,49 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from bot.inline import Form, Inline, Moment
-from bot.views import ActionView, CardView, Person, Status, Vote
+from bot.views import ActionView, CardView, Decides, Person, Status, Vote
 from bot.wording import say
+from graphs.tallies import is_against
 
 APPROVING = frozenset({"approve", "approve_with_conditions"})
 REJECTING = frozenset({"reject"})
+AGAINST = frozenset({"reject", "ask_for_changes", "stop"})
 CONDITIONS = "approve_with_conditions"
 LETTING = frozenset({"approved", "edited"})
 SHORT = 60  # characters of a result that stands in the status line; a longer one is quoted
 
 
-def approvals(view: CardView) -> tuple[Vote, ...]:
-    """The approvals that count together now: of the open stage, the most for the same thing."""
-    stage = view.decides.stage if view.decides.stages else 0
-    found = tuple(vote for vote in approving(view) if vote.stage == stage)
+def counting(view: CardView) -> tuple[Vote, ...]:
+    """The votes that count together now: of the open stage, the most for the same thing."""
+    return alike(view.votes, view.decides)
+
+
+def alike(votes: Iterable[Vote], decides: Decides) -> tuple[Vote, ...]:
+    """Of these votes those that count together in the open stage."""
+    found = in_stage(votes, decides)
     most = Counter(vote.thing for vote in found).most_common(1)
     return tuple(vote for vote in found if vote.thing == most[0][0])
+
+
+def in_stage(votes: Iterable[Vote], decides: Decides) -> tuple[Vote, ...]:
+    """Of these votes those of the open stage that are for something, one a person."""
+    stage = decides.stage if decides.stages else 0
+    return tuple(vote for vote in for_it(votes) if vote.stage == stage)
+
+
+def for_it(votes: Iterable[Vote]) -> tuple[Vote, ...]:
+    """Of these votes those that are for something and not against it, one a person."""
+    found = (vote for vote in votes if vote.verb not in AGAINST and not is_against(vote.thing))
+    return once(found)
+
+
+def unit(view: CardView) -> str:
+    """What its votes are in the catalogue: approvals or answers."""
+    given = counting(view)
+    if given:
+        return "approvals" if set(given) <= set(approving(view)) else "answers"
+    can = is_a_stop(view) or view.actions or view.shown.choice("approve") is not None
+    return "approvals" if can and view.shown.asks == "decision" else "answers"
 
 
 def approving(view: CardView) -> tuple[Vote, ...]:
@@ -38,6 +65,14 @@ def approving(view: CardView) -> tuple[Vote, ...]:
 def conditions(view: CardView) -> tuple[Vote, ...]:
     """The approvals that came with a condition, of every stage."""
     return tuple(vote for vote in approving(view) if (vote.note or "").strip())
+
+
+def answers(view: CardView) -> tuple[Vote, ...]:
+    """The answers in own words so far, where it takes several and they have to be the same."""
+    several = view.decides.quorum > 1 or view.decides.stages
+    if unit(view) != "answers" or not several or len(view.actions) > 1:
+        return ()
+    return tuple(vote for vote in for_it(view.votes) if (vote.note or "").strip())
 
 
 def deciding(view: CardView) -> tuple[Vote, ...]:

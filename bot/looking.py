@@ -32,7 +32,7 @@ from bot import (
 from bot.dossier import Dossier
 from bot.errors import SlackFailed
 from bot.house import House
-from bot.judgements import approvals
+from bot.judgements import counting
 from bot.rows import words
 from checkpoints.database import Connection
 from graphs import audit, reviews, threads
@@ -237,7 +237,7 @@ class Looking:
             title=card.shown.title,
             since=card.asked_at,
             quorum=card.decides.quorum,
-            approvals=len(approvals(card)),
+            approvals=len(counting(card)),
             stage=card.decides.stage,
             stages=len(card.decides.stages) or 1,
             asks=card.shown.asks,

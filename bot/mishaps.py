@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from bot import views
-from bot.judgements import approvals
+from bot.judgements import counting
 from bot.renderings import words
 from graphs import votes
 from graphs.policy import Reason, Refusal
@@ -141,7 +141,7 @@ def _filled(told: views.Refusal, result: votes.VoteResult, card: views.CardView)
                 kind=views.Refused.ALREADY_VOTED,
                 at=result.at,
                 outcome=result.verb,
-                missing=max(0, card.decides.quorum - len(approvals(card))),
+                missing=max(0, card.decides.quorum - len(counting(card))),
                 cast_by=views.Person(result.by, result.by_name) if result.by else None,
                 for_you=result.for_you,
             )

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from slackblocks import RichTextObject
+
 from bot import limits
 from bot.blocks import Blocks, line, lines, quote
 from bot.closures import new_card
 from bot.facts import who_decides
 from bot.inline import Inline, Moment, Styled, clause, names, said
-from bot.judgements import CONDITIONS, approvals, by_whom, conditions
+from bot.judgements import CONDITIONS, answers, by_whom, conditions, counting, unit
 from bot.values import excerpt, letters, shorten
 from bot.views import CardView, Change, Person, Ref, Refusal
 from bot.wording import Sentence, phrase, say
@@ -136,8 +138,19 @@ def answer(card: CardView, *, typed: str = "") -> View:
         max_length=limits.INPUT,
         initial=typed,
     )
+    others: list[RichTextObject | None] = []
+    for vote in answers(card)[:5]:
+        who = by_whom(vote.by, vote.seat)
+        others += [line(say("talk.answer", who=who, at="")), quote(vote.note or "", 300)]
+    blocks.rich("others", *others)
+    blocks.context("effect", *_same_answer(card))
     title, submit = phrase("modal.answer.title"), phrase("modal.answer.submit")
     return view("answer", title, blocks, card.ref, submit=submit)
+
+
+def _same_answer(card: CardView) -> list[Sentence]:
+    count = card.decides.quorum
+    return [say("modal.effect.same", count=count)] if count > 1 else []
 
 
 def other(card: CardView, verb: str, *, typed: str = "") -> View:
@@ -254,7 +267,8 @@ def top(card: CardView) -> Blocks:
 def _if_approved(card: CardView) -> list[Sentence]:
     """What pressing submit does, true for the person who is about to press it now."""
     quorum = card.decides.quorum
-    left = quorum - len(approvals(card)) - 1
+    given = counting(card) if unit(card) == "approvals" else ()
+    left = quorum - len(given) - 1
     following = card.decides.stages[card.decides.stage + 1 :]
     then = [say("modal.effect.then", who=who_decides(following[0]))] if following else []
     if left > 0:

@@ -12,7 +12,7 @@ from slackblocks import Element
 from bot.blocks import Blocks, Payload, button, confirm, lines
 from bot.facts import who_decides
 from bot.inline import Inline, Many, Moment, Styled, clause, notification, said
-from bot.judgements import APPROVING, CONDITIONS, by_whom, once, people
+from bot.judgements import APPROVING, CONDITIONS, alike, by_whom, for_it, once, people
 from bot.values import excerpt
 from bot.views import ProgressView, StepLine, UserGroup, Vote, Waiting
 from bot.wording import Sentence, phrase, say
@@ -110,7 +110,7 @@ def _said(vote: Vote, outcome: str) -> bool:
 def _waiting(view: ProgressView, waiting: Waiting) -> list[Inline]:
     since = Moment(waiting.since, view.zone, "since", near=view.asked_at)
     decides = waiting.decides
-    given = [vote for vote in waiting.votes if vote.verb in APPROVING]
+    given = for_it(waiting.votes)
     here = given_now(waiting)
     missing = max(decides.quorum - len(here), 1)
     groups = Many(_quietly(decides.groups), "or")
@@ -125,6 +125,7 @@ def _waiting(view: ProgressView, waiting: Waiting) -> list[Inline]:
         return [say("progress.waiting.nobody", since=since)]
     for vote in given:
         key = "progress.waiting.voted_with" if vote.note else "progress.waiting.voted"
+        key = key if vote.verb in APPROVING else "progress.waiting.answered"
         at = Moment(vote.at, view.zone, "at", near=view.asked_at)
         row += [" ", say(key, who=by_whom(vote.by, vote.seat), at=at)]
     if not given and decides.quorum > 1:
@@ -134,10 +135,9 @@ def _waiting(view: ProgressView, waiting: Waiting) -> list[Inline]:
     return row
 
 
-def given_now(waiting: Waiting) -> list[Vote]:
-    """The approvals so far of those whom it waits for now."""
-    stage = waiting.decides.stage if waiting.decides.stages else 0
-    return [vote for vote in waiting.votes if vote.verb in APPROVING and vote.stage == stage]
+def given_now(waiting: Waiting) -> tuple[Vote, ...]:
+    """The votes so far that count together, of those whom it waits for now."""
+    return alike(waiting.votes, waiting.decides)
 
 
 def _quietly(groups: tuple[UserGroup, ...]) -> tuple[UserGroup, ...]:

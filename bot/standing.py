@@ -25,13 +25,15 @@ from bot.endings import (
 from bot.inline import Many, Moment, names, notification, said
 from bot.judgements import (
     REJECTING,
-    approvals,
-    approving,
     by_whom,
+    conditions,
+    counting,
+    in_stage,
     is_a_stop,
     moment,
     once,
     people,
+    unit,
 )
 from bot.values import excerpt
 from bot.views import CardView, Exchange, Person, Status, Vote
@@ -47,13 +49,15 @@ def standing(view: CardView) -> Standing:
 
 def _open(view: CardView) -> Standing:
     asks = view.shown.asks
-    given = approvals(view)
+    given = counting(view)
     quorum = view.decides.quorum
     several = len(view.actions) > 1
     staged = bool(view.decides.stages) and not several
-    tally = asks == "decision" and (quorum > 1 or staged) and not several
-    in_stage: dict[str, Any] = {"stage": view.decides.stage + 1, "stages": len(view.decides.stages)}
+    tally = (quorum > 1 or staged) and not several
+    of = unit(view)
+    at: dict[str, Any] = {"stage": view.decides.stage + 1, "stages": len(view.decides.stages)}
     of_stage = ".stage" if staged else ""
+    votes = f".{of}{of_stage}"
     mark = "alarm_clock" if view.overdue else "hourglass_flowing_sand"
     plain = [_voted(view, given)] if given and tally else []
     plain += _otherwise(view, given) if tally else []
@@ -64,17 +68,17 @@ def _open(view: CardView) -> Standing:
         bold, plain = _several_open(view)
     elif view.overdue:
         bold = (
-            say(f"status.overdue.tally{of_stage}", have=len(given), count=quorum, **in_stage)
+            say(f"status.overdue.tally{votes}", have=len(given), count=quorum, **at)
             if tally
-            else say(f"status.overdue.{asks}{of_stage}", **in_stage)
+            else say(f"status.overdue.{asks}")
         )
     elif tally and given:
-        bold = say(f"status.open.tally{of_stage}", have=len(given), count=quorum, **in_stage)
+        bold = say(f"status.open.tally{votes}", have=len(given), count=quorum, **at)
     elif tally:
-        bold = say(f"status.open.approvals{of_stage}", count=quorum, **in_stage)
+        bold = say(f"status.open{votes}", count=quorum, **at)
         plain = plain or [say("status.open.none")]
     else:
-        bold = say(f"status.open.{asks}{of_stage}", **in_stage)
+        bold = say(f"status.open.{asks}")
     if view.overdue:
         since = Moment(view.overdue.since, view.zone, "since")
         plain.append(say("status.overdue.since", since=since))
@@ -85,10 +89,10 @@ def _open(view: CardView) -> Standing:
 
 
 def _otherwise(view: CardView, given: tuple[Vote, ...]) -> list[Sentence]:
-    """Who approved something else than those who count together, in the open stage."""
-    here = (vote for vote in approving(view) if vote.stage == view.decides.stage)
+    """Who said something else than those who count together, in the open stage."""
+    here = in_stage(view.votes, view.decides)
     others = people(vote for vote in here if vote not in given)
-    return [say("status.open.otherwise", who=Many(others))] if others else []
+    return [say(f"status.open.otherwise.{unit(view)}", who=Many(others))] if others else []
 
 
 def _against(view: CardView) -> list[Sentence]:
@@ -129,6 +133,7 @@ def _several_open_note(view: CardView) -> list[Sentence]:
 def _open_note(view: CardView, given: tuple[Vote, ...], tally: bool) -> str:
     title, asks = view.shown.title, view.shown.asks
     missing = max(view.decides.quorum - len(given), 1)
+    of = unit(view)
     answered = _answered_last(view)
     # Whether the title itself says what is needed
     itself = bool(view.agent or view.actions) or title.rstrip().endswith("?")
@@ -141,7 +146,7 @@ def _open_note(view: CardView, given: tuple[Vote, ...], tally: bool) -> str:
         first = say("note.overdue.itself", title=title)
     elif view.overdue:
         first = (
-            say("note.overdue.approvals", title=title, count=missing)
+            say(f"note.overdue.{of}", title=title, count=missing)
             if tally
             else say(f"note.overdue.{asks}", title=title)
         )
@@ -149,15 +154,14 @@ def _open_note(view: CardView, given: tuple[Vote, ...], tally: bool) -> str:
         first = say("note.talk", title=title, name=names([answered]))
     elif tally and given:
         who = Many(tuple(_vote_at(view, vote) for vote in given))
-        first = say(
-            "note.open.tally", title=title, have=len(given), count=view.decides.quorum, who=who
-        )
+        count = view.decides.quorum
+        first = say(f"note.open.tally.{of}", title=title, have=len(given), count=count, who=who)
         more = _stage_note(view)
     elif tally and view.decides.stage:
-        first = say("note.open.next", title=title, count=view.decides.quorum)
+        first = say(f"note.open.next.{of}", title=title, count=view.decides.quorum)
         more = _stage_note(view)
     elif tally:
-        first = say("note.open.approvals", title=title, count=view.decides.quorum)
+        first = say(f"note.open.{of}", title=title, count=view.decides.quorum)
         more = _stage_note(view)
     elif itself:
         first = say("note.open.itself", title=title)
@@ -189,7 +193,7 @@ def _answered_last(view: CardView) -> Person | None:
 
 def _voted(view: CardView, given: tuple[Vote, ...]) -> Sentence:
     who = Many(tuple(_vote_at(view, vote) for vote in given))
-    with_note = len([vote for vote in given if (vote.note or "").strip()])
+    with_note = len([vote for vote in given if vote in conditions(view)])
     if with_note:
         return say("status.open.voted_with", who=who, count=with_note)
     return say("status.open.voted", who=who)
@@ -197,7 +201,10 @@ def _voted(view: CardView, given: tuple[Vote, ...]) -> Sentence:
 
 def _vote_at(view: CardView, vote: Vote) -> Sentence:
     who = by_whom(vote.by, vote.seat)
-    return say("status.open.vote", who=who, at=moment(view, vote.at, "at"))
+    told = say("status.open.vote", who=who, at=moment(view, vote.at, "at"))
+    if vote.label and not vote.note and unit(view) == "answers":
+        return say("by_chose", who=told, choice=vote.label)
+    return told
 
 
 def _asker(view: CardView) -> str:

@@ -130,21 +130,30 @@ ENGLISH: dict[str, Entry] = {
     "status.open.decided": "*{have} of {count} decided.*",
     "status.open.left": "{what} is still open.",
     "status.open.left.many": "{count} are still open.",
-    "status.open.tally": "*{have} of {count} approvals.*",
+    "status.open.answers": {"1": "*Needs 1 answer.*", "other": "*Needs {count} answers.*"},
+    "status.open.tally.approvals": "*{have} of {count} approvals.*",
+    "status.open.tally.answers": "*{have} of {count} answers.*",
     # Where several decide one after another
-    "status.open.decision.stage": "*Needs a decision, stage {stage} of {stages}.*",
-    "status.open.answer.stage": "*Needs an answer, stage {stage} of {stages}.*",
     "status.open.approvals.stage": {
         "1": "*Needs 1 approval, stage {stage} of {stages}.*",
         "other": "*Needs {count} approvals, stage {stage} of {stages}.*",
     },
-    "status.open.tally.stage": "*{have} of {count} approvals, stage {stage} of {stages}.*",
-    "status.overdue.tally.stage": (
+    "status.open.answers.stage": {
+        "1": "*Needs 1 answer, stage {stage} of {stages}.*",
+        "other": "*Needs {count} answers, stage {stage} of {stages}.*",
+    },
+    "status.open.tally.approvals.stage": (
+        "*{have} of {count} approvals, stage {stage} of {stages}.*"
+    ),
+    "status.open.tally.answers.stage": "*{have} of {count} answers, stage {stage} of {stages}.*",
+    "status.overdue.tally.approvals.stage": (
         "*Overdue, {have} of {count} approvals, stage {stage} of {stages}.*"
     ),
-    "status.overdue.decision.stage": "*Overdue, needs a decision, stage {stage} of {stages}.*",
-    "status.overdue.answer.stage": "*Overdue, needs an answer, stage {stage} of {stages}.*",
-    "status.open.otherwise": "Approved with other values by {who}.",
+    "status.overdue.tally.answers.stage": (
+        "*Overdue, {have} of {count} answers, stage {stage} of {stages}.*"
+    ),
+    "status.open.otherwise.approvals": "Approved with other values by {who}.",
+    "status.open.otherwise.answers": "Answered otherwise by {who}.",
     "status.open.voted": "{who}.",
     "status.open.voted_with": {
         "1": "{who}, with a condition.",
@@ -154,7 +163,8 @@ ENGLISH: dict[str, Entry] = {
     "status.open.against": "{have} of {count} rejections, {who}.",
     "status.overdue.decision": "*Overdue, needs a decision.*",
     "status.overdue.answer": "*Overdue, needs an answer.*",
-    "status.overdue.tally": "*Overdue, {have} of {count} approvals.*",
+    "status.overdue.tally.approvals": "*Overdue, {have} of {count} approvals.*",
+    "status.overdue.tally.answers": "*Overdue, {have} of {count} answers.*",
     "status.overdue.decisions": {
         "1": "*Overdue, 1 decision needed.*",
         "other": "*Overdue, {count} decisions needed.*",
@@ -278,7 +288,8 @@ ENGLISH: dict[str, Entry] = {
     "by_chose": "{who}: {choice}",
     "told_runs": "{who}, who runs this",
     "told_both": "{requester} and {who}, who runs this",
-    "came_in": "{have} of {count} approvals, {who}",
+    "came_in.approvals": "{have} of {count} approvals, {who}",
+    "came_in.answers": "{have} of {count} answers, {who}",
     "came_in.decided": "{have} of {count} decided",
     "came_in.none": "Nothing",
     "so_far": "{have} of {count}, {who}. Kept if the question stays the same.",
@@ -335,6 +346,7 @@ ENGLISH: dict[str, Entry] = {
     "action.changed": "changed by {who}{at}",
     "action.needs": {"1": "needs 1 approval", "other": "needs {count} approvals"},
     "action.tally": "{have} of {count} approvals, {who}",
+    "action.tally.answers": "{have} of {count} answers, {who}",
     "action.against": "{have} of {count} rejections, {who}",
     "action.stage": "stage {stage} of {stages}",
     "action.out_of_reach": "rejected, not enough people are left to approve it{at}",
@@ -485,9 +497,18 @@ ENGLISH: dict[str, Entry] = {
     "note.open.decision": "{title}: your decision is needed.",
     "note.open.answer": "{title}: an answer is needed.",
     "note.open.itself": "{title}.",
-    "note.open.tally": "{title}: {have} of {count} approvals, {who}.",
+    "note.open.answers": {
+        "1": "{title}: 1 answer needed.",
+        "other": "{title}: {count} answers needed.",
+    },
+    "note.open.tally.approvals": "{title}: {have} of {count} approvals, {who}.",
+    "note.open.tally.answers": "{title}: {have} of {count} answers, {who}.",
     "note.open.vote": "{name} {at}",
-    "note.open.next": {
+    "note.open.next.answers": {
+        "1": "{title}: 1 more answer needed.",
+        "other": "{title}: {count} more answers needed.",
+    },
+    "note.open.next.approvals": {
         "1": "{title}: 1 more approval needed.",
         "other": "{title}: {count} more approvals needed.",
     },
@@ -509,6 +530,10 @@ ENGLISH: dict[str, Entry] = {
     "note.overdue.approvals": {
         "1": "Overdue: {title} needs 1 more approval.",
         "other": "Overdue: {title} needs {count} more approvals.",
+    },
+    "note.overdue.answers": {
+        "1": "Overdue: {title} needs 1 more answer.",
+        "other": "Overdue: {title} needs {count} more answers.",
     },
     "note.asked_by": "Asked by {name}.",
     "note.decide": "Decide {by}.",
@@ -537,8 +562,10 @@ ENGLISH: dict[str, Entry] = {
     "note.stopped": "Not done: {title}.",
     "note.stopped.look": "Someone has to look.",
     "note.expired": "Time ran out: {title}.",
-    "note.expired.came_in": "{have} of {count} approvals had come in.",
-    "note.expired.came_in.stage": "{have} of {count} approvals of stage {stage} had come in.",
+    "note.expired.approvals": "{have} of {count} approvals had come in.",
+    "note.expired.approvals.stage": "{have} of {count} approvals of stage {stage} had come in.",
+    "note.expired.answers": "{have} of {count} answers had come in.",
+    "note.expired.answers.stage": "{have} of {count} answers of stage {stage} had come in.",
     "note.replaced.value": "Changed by {name}: {title}, {field} is now {new}.",
     "note.replaced": "Replaced: {title}.",
     "note.replaced.closed": "This card is closed.",
@@ -583,6 +610,10 @@ ENGLISH: dict[str, Entry] = {
     },
     "modal.effect.stage": "Yours is the last approval of stage {stage}.",
     "modal.effect.then": "Then the next stage decides: {who}.",
+    "modal.effect.same": {
+        "2": "Two people have to give the same answer.",
+        "other": "{count} people have to give the same answer.",
+    },
     "modal.effect.begins": "It begins again with the first stage.",
     "modal.changes.title": "Ask for changes",
     "modal.changes.submit": "Send to {name}",
@@ -1025,6 +1056,7 @@ ENGLISH: dict[str, Entry] = {
     "progress.waiting.nobody": "*Waiting* {since}. No rule says yet who may decide.",
     "progress.waiting.you": "*Waiting for you:* {what}.",
     "progress.waiting.none": "None yet.",
+    "progress.waiting.answered": "{who} answered {at}.",
     "progress.waiting.then": "Then the next stage decides: {who}.",
     "progress.waiting.voted": "{who} approved {at}.",
     "progress.waiting.voted_with": "{who} approved {at}, with a condition.",
@@ -1161,7 +1193,9 @@ ENGLISH: dict[str, Entry] = {
     "modal.hand_over.effect": "You have no say on it until you take it back.",
     "modal.hand_over.given": "*You handed this to {who}{at}.*",
     "modal.hand_over.given.what": "They decide it in your place.",
-    "modal.hand_over.given.effect": "Then you decide it yourself again, and {who} is told.",
+    "modal.hand_over.given.effect": (
+        "If you take it back, you decide it yourself again, and {who} is told."
+    ),
     "modal.hand_over.back": "Take it back",
     "hand_over.taker.oneself": "Choose somebody else.",
     "hand_over.taker.requester": "They asked for this {noun}, so they cannot decide it.",
@@ -1178,8 +1212,7 @@ ENGLISH: dict[str, Entry] = {
     "hand_over.taker.decided": "They have decided on this {noun} already.",
     "hand_over.taker.handed_on": "They handed this {noun} to somebody else themselves.",
     "hand_over.taker.twice": (
-        "They decide this {noun} already, and it needs more people than them. "
-        "Choose somebody else."
+        "They decide this {noun} already, and it needs more people than them. Choose somebody else."
     ),
     "hand_over.taker.none": "Choose a person.",
     "private.may_not_hand_over": "*You cannot hand this {noun} to somebody else.*",

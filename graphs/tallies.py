@@ -73,6 +73,11 @@ def stage_of(hashes: Sequence[str], rule: Rule | None) -> int:
     return _replay(hashes, rule)[0]
 
 
+def is_against(hash_: str) -> bool:
+    """Whether a vote with this hash is against it."""
+    return hash_ in _AGAINST_HASHES
+
+
 def stages_of(hashes: Sequence[str], rule: Rule | None) -> list[int]:
     """For each vote with such a hash, the oldest first, the stage in which it was cast."""
     return [stage_of(hashes[:place], rule) for place in range(len(hashes))]

@@ -35,6 +35,7 @@ from tests.bot.card_samples import (
     BOB,
     DANA,
     DEADLINE,
+    DICTIONARY,
     ERIN,
     HEADS,
     LINK,
@@ -97,6 +98,9 @@ UNREACHABLE = replace(
     decided_at=at(30, "10:15"),
 )
 MANY = staged(6, *(Decides(1, people=(ERIN,)) for _ in range(9)))
+TWO_HEADS = Decides(2, (HEADS,))
+NORTH = Vote(ALICE, "answer", at(30, "16:31"), "Yes, tonight.", thing="north")
+PUBLISH = Vote(ALICE, "option_1", at(30, "11:40"), label="Publish")
 SIX = tuple(
     Vote(Person(f"U0HEAD{number}", f"Head {number}"), "approve", at(30, f"1{number}:04"))
     for number in range(6)
@@ -159,6 +163,29 @@ CARDS: dict[str, CardView] = {
         ended_at=at(30, "10:16"),
     ),
     "question-open-stage-1-of-2": replace(QUESTION, decides=staged(0, FINANCE, BOARD)),
+    "question-open-1-of-2": replace(QUESTION, decides=TWO_HEADS, votes=(NORTH,)),
+    "question-open-answers-differ": replace(
+        QUESTION,
+        decides=TWO_HEADS,
+        votes=(NORTH, replace(NORTH, by=DANA, note="No.", thing="south")),
+    ),
+    "question-overdue-1-of-2": replace(
+        QUESTION, decides=TWO_HEADS, votes=(NORTH,), overdue=Overdue(at(30, "16:20"))
+    ),
+    "question-expired-1-of-2": replace(
+        QUESTION, decides=TWO_HEADS, votes=(NORTH,), status=Status.EXPIRED
+    ),
+    "dictionary-open-0-of-2": replace(DICTIONARY, decides=TWO_HEADS),
+    "dictionary-open-1-of-2": replace(
+        DICTIONARY,
+        decides=TWO_HEADS,
+        votes=(Vote(ALICE, "option_1", at(30, "11:40"), label="Publish"),),
+    ),
+    "refund-open-answers": action_samples.of(
+        action_samples.BOTH,
+        {"decides": TWO_HEADS, "votes": (Vote(ALICE, "respond", at(30, "14:01"), "Ask first."),)},
+        {"decides": TWO_HEADS},
+    ),
     "refund-open-stages": action_samples.of(
         action_samples.BOTH,
         {"decides": SECOND, "votes": (BY_ERIN, BY_ALICE)},
@@ -199,6 +226,13 @@ MESSAGES: dict[str, Callable[[], Payload]] = {
     "progress-waiting-stage-1": lambda: notices.progress(
         replace(PROGRESS, waiting=replace(WAITING, decides=FIRST), steps=DONE_STEPS)
     ),
+    "progress-waiting-answers": lambda: notices.progress(
+        replace(
+            PROGRESS,
+            waiting=replace(WAITING, decides=TWO_HEADS, votes=(NORTH,), asks="answer"),
+            steps=DONE_STEPS,
+        )
+    ),
     "progress-waiting-stage-2": lambda: notices.progress(
         replace(
             PROGRESS,
@@ -237,6 +271,7 @@ VIEWS: dict[str, Callable[[], dict[str, Any]]] = {
     "modal-conditions-stage-2-last": lambda: modals.approve_with_conditions(
         replace(HALF, votes=(BY_ERIN, replace(FOR_ALICE, note="Insure the van first.")))
     ),
+    "modal-answer-two": lambda: modals.answer(replace(QUESTION, decides=TWO_HEADS, votes=(NORTH,))),
     "modal-action-edit-stage-2": lambda: windows.of_choice(CARDS["refund-open-stages"], "edit", 0),
     "modal-details-stages": lambda: details.details(
         replace(

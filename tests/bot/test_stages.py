@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bot import explaining, operating, posts, printing, rows, stories, wording
 from bot.cards import render
-from bot.judgements import approvals
+from bot.judgements import counting
 from bot.rules import as_toml
 from bot.standing import standing
 from bot.views import Decides
@@ -203,7 +203,9 @@ async def test_the_operators_hear_of_a_question_that_nobody_can_answer_any_more(
         await press(desk, user, "Answer")
         await window(desk, user, "Your answer")
         await desk.slack.submit(user, {"answer": answer})
-    await desk.post_all()
+        seen = await card(desk)
+        assert "1 of 2 answers." in seen
+    assert "Answered otherwise by" in seen
     found = await posts.shown_at(desk.database, posts.NOTICE, f"unreachable:{review_id}")
     (message,) = desk.slack.messages(found[0].channel)
     assert "Nobody is left who may decide" in str(message)
@@ -271,12 +273,12 @@ def test_a_card_never_claims_more_approvals_than_count(
     stages = tuple(Decides(one.quorum) for one in rule.stages)
     now = staged(item.stage, *stages) if stages else Decides(rule.quorum)
     view = replace(LOAN, decides=now, votes=rows.votes_on(item, {}))
-    claimed = len(approvals(view))
+    claimed = len(counting(view))
     # As if the same were said once more: it counts one more than the card claims, at least.
     more = [count([*ballots, ballot("Z", which)], rule, "R").have for which in (0, 1)]
     assert claimed + 1 <= max(more)
     assert claimed < max(now.quorum, 1)
-    said = wording.phrase("status.open.tally", have=claimed, count=now.quorum).strip("*.")
+    said = wording.phrase("status.open.tally.approvals", have=claimed, count=now.quorum).strip("*.")
     if claimed and now.quorum > 1:
         assert said in str(render(view).blocks)
         assert str(claimed) in standing(view).note
