@@ -293,6 +293,7 @@ def _doubtful(configuration: Configuration) -> Iterator[str]:
     for number, rule in enumerate(configuration.reviews, 1):
         if rule.names_nobody():
             yield f"reviews[{number}]: it names no approvers, so nobody may decide."
+    yield from roster.doubtful(configuration)
     operators = configuration.operators
     if operators.is_empty() and operators.channel is None:
         yield "operators: nobody is told when something needs a hand; name users or a channel."

@@ -117,6 +117,21 @@ def mistakes_in(configuration: Configuration) -> Iterator[str]:
                 yield f"{where}.approvers: it names nobody, so nothing could ever pass this stage."
 
 
+def doubtful(configuration: Configuration) -> Iterator[str]:
+    """Names that stand for nobody, and people who are let in by name where no name lets them in."""
+    for name, people in configuration.roles.items():
+        if people.is_empty():
+            yield f"roles.{name}: it names nobody, so nobody may decide as that."
+    found = directory(configuration)
+    for number, rule in enumerate(configuration.reviews, 1):
+        everyone = rule.escalated().everyone()
+        if everyone.manager or found.named(everyone, "").users:
+            continue
+        for flag in ("guests_may_decide", "strangers_may_decide"):
+            if getattr(rule, flag):
+                yield f"reviews[{number}].{flag}: it lets in whom `users` names, and it names none."
+
+
 def named(configuration: Configuration) -> Configuration:
     """The configuration with the roles of operators, starters and viewers as who they are.
 

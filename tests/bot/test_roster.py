@@ -139,6 +139,32 @@ def test_a_manager_is_asked_for_only_where_somebody_says_who_that_is(tmp_path: P
     assert "none.csv cannot be read" in found
 
 
+def test_names_that_stand_for_nobody_are_warned_of(tmp_path: Path) -> None:
+    text = """
+        [operators]
+        channel = "C0OPS"
+        [roles.none]
+        [roles.two]
+        users = ["U0DANA"]
+        [graphs.loan]
+        path = "a:b"
+        [[reviews]]
+        approvers = { groups = ["S0CREDIT"] }
+        guests_may_decide = true
+        strangers_may_decide = true
+        [[reviews]]
+        approvers = { roles = ["two"] }
+        strangers_may_decide = true
+        """
+    told = load(written(tmp_path, text)).warnings
+    places = [one.split(": ", 1)[1] for one in told]
+    assert [place.split(":")[0] for place in places] == [
+        "roles.none",
+        "reviews[1].guests_may_decide",
+        "reviews[1].strangers_may_decide",
+    ]
+
+
 def test_a_file_of_managers_is_told_by_its_lines(tmp_path: Path) -> None:
     lines = [
         "person,manager",
