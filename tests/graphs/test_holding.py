@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -14,8 +14,7 @@ from pydantic import BaseModel
 
 from checkpoints import leases
 from graphs import interventions, mailbox, reviews, threads
-from graphs.policy import Policy
-from graphs.specs import Rule
+from graphs.policy import LookedAt, Policy
 from tests.graphs.conftest import RULE, House, loaded, until
 from tests.graphs.test_runner import State, line, loan
 
@@ -232,7 +231,7 @@ async def test_a_crash_between_a_steps_writes_and_its_checkpoint_loses_no_step(
 class Mistaken(Policy):
     """Rules with a mistake in them, which only shows when a question is put."""
 
-    def rule_for(self, *asked: Any, **facts: Any) -> Rule | None:
+    def search(self, *asked: Any, **facts: Any) -> Iterator[LookedAt]:
         raise ZeroDivisionError("words of a person")
 
 
