@@ -23,14 +23,14 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.response import BoltResponse
 
-from bot import deliveries, drafts, logs, naming, pending, people
+from bot import deliveries, drafts, logs, naming, pending, workspaces
 from bot.afterwards import Afterwards
 from bot.approvers import Approvers
 from bot.errors import NotYet, SettingsWrong, SlackFailed
 from bot.gauges import Gauges
 from bot.house import House
 from bot.listeners import Listeners
-from bot.people import People, Workspace
+from bot.people import People
 from bot.pictures import Draw
 from bot.posting import Poster
 from bot.posts import CARD, Post
@@ -46,6 +46,7 @@ from bot.values import visible
 from bot.watching import Watch, watched
 from bot.web import Door, listening, site
 from bot.wishes import Wishes
+from bot.workspaces import Workspace
 from checkpoints import embedded, failpoints
 from checkpoints import migrate as migrations
 from checkpoints.database import Database
@@ -161,7 +162,7 @@ async def workspace_of(database: Database, slack: Slack) -> Workspace:
     """Which workspace the token belongs to; waits until that can be found out once."""
     while True:
         try:
-            return await people.identify(database, slack)
+            return await workspaces.identify(database, slack)
         except SlackFailed as error:
             log.error("Slack does not say who we are; asking again", error=error.error)
             await asyncio.sleep(IDENTIFY_AGAIN_SECONDS)

@@ -12,7 +12,7 @@ from typing import Any
 
 from slack_bolt.request.async_request import AsyncBoltRequest
 
-from bot.people import Workspace
+from bot.workspaces import Workspace
 from checkpoints.text import clean_json
 
 

@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot import app, conversations, people
+from bot import app, conversations, workspaces
 from bot.errors import SlackFailed
 from bot.present import Present
 from bot.settings import Settings, load
@@ -154,8 +154,8 @@ async def connect(environ: Mapping[str, str] | None = None) -> AsyncIterator[Cli
         app.opened(settings, "client") as database,
         app.slack_of(settings) as slack,
     ):
-        team = await people.team_of(database)
+        team = await workspaces.team_of(database)
         if slack is not None:
             with contextlib.suppress(SlackFailed):
-                team = (await people.identify(database, slack)).team
+                team = (await workspaces.identify(database, slack)).team
         yield Client(settings, database, team, Wishes(Present(settings)))

@@ -12,10 +12,11 @@ from typing import Any, TypeAlias
 
 from bot import app, logs, rules, schedules
 from bot.afterwards import Afterwards
-from bot.people import People, team_of
+from bot.people import People
 from bot.present import policy_of
 from bot.settings import load
 from bot.stories import people_in_words, shadow_in_words
+from bot.workspaces import team_of
 from checkpoints.errors import SaysoError
 from graphs import audit, deadlines, reviews, threads, timers
 from graphs.actions import Action, asking

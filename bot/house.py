@@ -8,11 +8,12 @@ from typing import Any
 
 from bot.afterwards import Afterwards
 from bot.approvers import Approvers
-from bot.people import People, Workspace
+from bot.people import People
 from bot.present import Present
 from bot.renderings import Renderings
 from bot.slack import Slack
 from bot.wishes import Wishes
+from bot.workspaces import Workspace
 from checkpoints.database import Database
 from graphs.entrances import Entrance
 from graphs.policy import Policy

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot import app, logs, people, talks, terminal
+from bot import app, logs, talks, terminal, workspaces
 from bot.afterwards import Afterwards
 from bot.approvers import Approvers
 from bot.ballots import judging_edits
@@ -56,12 +56,12 @@ async def opened() -> AsyncIterator[Office]:
         app.opened(settings, "command") as database,
         app.slack_of(settings) as slack,
     ):
-        team = await people.team_of(database)
+        team = await workspaces.team_of(database)
         if slack is not None:
             # A command goes on where Slack is away. Who somebody is, is then "could not find
             # out", never their word for it: that is only taken where no token is set.
             with contextlib.suppress(SlackFailed):
-                team = (await people.identify(database, slack)).team
+                team = (await workspaces.identify(database, slack)).team
         try:
             yield Office(
                 settings,

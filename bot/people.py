@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Final
 
 import structlog
@@ -21,7 +20,6 @@ from bot.errors import Outcome, SlackFailed, SlackUnknown
 from bot.profiles import NAME_LENGTH, profile
 from bot.slack import Slack
 from checkpoints.database import Connection, Database, queries
-from checkpoints.errors import SaysoError
 from checkpoints.text import clean
 from graphs.policy import Person
 
@@ -30,23 +28,11 @@ log = structlog.get_logger("sayso.people")
 
 FRESH_SECONDS: Final = 60.0
 LOOK_SECONDS: Final = 1.5
-LOCAL_TEAM: Final = "local"
 _LINK_SECONDS = 2.0
 _LINKS_KEPT = 2_000
 _ASK_AGAIN_SECONDS: Final = 20.0
 _MEMBER_PAGE: Final = 1_000
 _MEMBER_PAGES: Final = 20
-
-
-@dataclass(frozen=True)
-class Workspace:
-    """The workspace behind the token, and who we are in it."""
-
-    team: str
-    name: str
-    enterprise: str | None
-    bot_user: str
-    bot_id: str | None
 
 
 class People:
@@ -369,44 +355,3 @@ class People:
 
     async def _known_name(self, user: str) -> str:
         return (await self.names(self._database, [user])).get(user, "")
-
-
-async def identify(database: Database, slack: Slack) -> Workspace:
-    """Which workspace the token belongs to: Slack says, else what it said of this token before.
-
-    Raises:
-        SlackFailed: Slack does not say, and never did.
-    """
-    try:
-        said = await slack.call("auth.test")
-    except SlackFailed:
-        row = await database.fetchrow(SQL.workspace, slack.token_digest)
-        if row is None:
-            raise
-        return Workspace(**dict(row))
-    workspace = Workspace(
-        team=str(said["team_id"]),
-        name=clean(str(said.get("team") or "")),
-        enterprise=said.get("enterprise_id"),
-        bot_user=str(said["user_id"]),
-        bot_id=said.get("bot_id"),
-    )
-    await database.execute(
-        SQL.keep_workspace,
-        workspace.team,
-        workspace.name,
-        workspace.enterprise,
-        workspace.bot_user,
-        workspace.bot_id,
-        slack.token_digest,
-    )
-    return workspace
-
-
-async def team_of(database: Database) -> str:
-    """The team that commands without Slack settings speak for: the workspace seen last."""
-    try:
-        row = await database.fetchrow(SQL.workspace, None)
-    except SaysoError:
-        row = None
-    return str(row["team"]) if row else LOCAL_TEAM

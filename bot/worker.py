@@ -14,11 +14,10 @@ from typing import Final
 
 import structlog
 
-from bot import app, naming, people
+from bot import app, naming, workspaces
 from bot.afterwards import Afterwards
 from bot.errors import SettingsWrong
 from bot.files import SlackFiles
-from bot.people import LOCAL_TEAM
 from bot.pictures import drawer
 from bot.present import Present
 from bot.settings import Settings
@@ -27,6 +26,7 @@ from bot.supervision import show_life
 from bot.ticking import Tick, shown_time, tick_for_ever
 from bot.watching import Watch, watched
 from bot.wishes import Wishes
+from bot.workspaces import LOCAL_TEAM
 from checkpoints.database import Database
 from checkpoints.errors import SaysoError
 from graphs import absences, deadlines, deploys, holding, sealing
@@ -213,7 +213,7 @@ class Worker:
     async def _follow_team(self, serving: Serving) -> None:
         """Without Slack settings, serve the workspace that another process has found."""
         while True:
-            team = await people.team_of(self._database)
+            team = await workspaces.team_of(self._database)
             if team not in serving.teams:
                 serving.teams.append(team)
             await asyncio.sleep(LOOK_FOR_TEAM_SECONDS)

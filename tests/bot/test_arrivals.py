@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.arrivals import is_foreign
-from bot.people import Workspace
+from bot.workspaces import Workspace
 
 OURS = Workspace("T0SAYSO", "Sayso", None, "U0SAYSO", "B0SAYSO")
 GRID = Workspace("T0SAYSO", "Sayso", "E1", "U0SAYSO", "B0SAYSO")

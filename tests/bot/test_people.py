@@ -8,7 +8,8 @@ import pytest
 
 from bot.afterwards import Afterwards
 from bot.errors import SlackFailed
-from bot.people import People, identify, team_of
+from bot.people import People
+from bot.workspaces import identify, team_of
 from graphs.policy import Reason, may_decide
 from graphs.specs import People as Named
 from graphs.specs import Rule

@@ -8,9 +8,9 @@ import pytest
 
 from bot import app, posts
 from bot.looking import Looking
-from bot.people import identify
 from bot.sending import Pace
 from bot.wishes import Wishes
+from bot.workspaces import identify
 from checkpoints.database import Database
 from graphs import interventions, reviews, threads
 from graphs.specs import People, Rule
