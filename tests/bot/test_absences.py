@@ -213,6 +213,36 @@ async def test_the_window_says_at_each_field_what_to_choose_and_then_what_is_set
     assert await away(desk) == []
 
 
+async def test_what_was_refused_because_slack_did_not_answer_is_taken_when_it_comes_again(
+    desk: Desk,
+) -> None:
+    review = await shown(desk)
+    await sayso(desk, "U0DANA", "away")
+    await press(desk, "U0ALICE", "Hand to someone else")
+    await window(desk, "U0DANA", "While you are away")
+    await window(desk, "U0ALICE", "Who decides in your place")
+    await desk.slack.misbehave(users_info_ms=2_500)
+    day = NEXT_WEEK.isoformat()
+    for user, values in (
+        ("U0DANA", {"day": day, "cover": "U0ERIN"}),
+        ("U0ALICE", {"person": "U0OSCAR"}),
+    ):
+        answer = await desk.slack.submit(user, values)
+        assert "Slack did not answer" in str(answer["errors"])
+    assert await away(desk) == []
+    await desk.slack.misbehave(users_info_ms=0)
+    known = "select count(*) from sayso.people where id in ('U0ERIN', 'U0OSCAR')"
+
+    async def both() -> bool:
+        return bool(await desk.database.fetchval(known) == 2)
+
+    await until("the look-ups to go on beside", both)
+    await desk.slack.submit("U0DANA", {"day": day, "cover": "U0ERIN"})
+    await desk.slack.submit("U0ALICE", {"person": "U0OSCAR"})
+    assert await away(desk) == [("U0DANA", "U0ERIN")]
+    assert [one.taker for one in await covers.of_review(desk.database, review.id)] == ["U0OSCAR"]
+
+
 async def test_help_says_what_there_is_and_another_organisation_sets_nothing(desk: Desk) -> None:
     for text in ("", "help", "fly to the moon"):
         answer = await sayso(desk, "U0ALICE", text)
