@@ -72,8 +72,8 @@ def asked_of_a_process(before: Configuration, after: Configuration) -> list[str]
             command("check", "--names"), capture_output=True, text=True, check=True,
             timeout=PROCESS_SECONDS,
         )  # fmt: skip
-        found = json.loads(asked.stdout)
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        found = json.loads(asked.stdout.splitlines()[-1])  # a graph may print at its import
+    except (OSError, ValueError, IndexError, subprocess.SubprocessError) as error:
         # A worker has the graphs, and does not take up what they do not fit.
         log.warning("configuration.names_not_looked_up", why=type(error).__name__)
         return []
