@@ -50,11 +50,12 @@ class Positions:
         return self._lines.get(place, 1)
 
     def placed(self, file: Path | str, said: Iterable[str]) -> list[str]:
-        """What is said of places in the file, `WHERE: sentence`, with the file and its line.
+        """What is said of places in the file, `WHERE: sentence`, with file and line, by the line.
 
         A sentence without a place stays as it is.
         """
-        return [f"{self._before(file, each.partition(': ')[0])}{each}" for each in said]
+        by_line = sorted(said, key=lambda each: self.line(each.partition(": ")[0]))
+        return [f"{self._before(file, each.partition(': ')[0])}{each}" for each in by_line]
 
     def _before(self, file: Path | str, where: str) -> str:
         line = self.line(where)

@@ -184,6 +184,15 @@ def test_a_place_that_is_not_written_is_found_at_what_it_would_stand_in() -> Non
     }  # fmt: skip
 
 
+def test_what_is_said_of_places_comes_in_the_order_of_the_file() -> None:
+    said = ["reviews[2].quorum: b.", "Slack does not answer: c.", "graphs.loan.path: a."]
+    assert Positions(TEXT).placed("sayso.toml", said) == [
+        "Slack does not answer: c.",
+        "sayso.toml:3: graphs.loan.path: a.",
+        "sayso.toml:11: reviews[2].quorum: b.",
+    ]
+
+
 def test_where_a_text_stops_being_toml_is_told_by_its_line() -> None:
     for text, line in (("a = 1\nb = = 2\n", 2), ('a = 1\nb = """\n', 3)):
         with pytest.raises(tomllib.TOMLDecodeError) as caught:
