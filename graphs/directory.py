@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from graphs.specs import People, Rule
+from graphs.specs import People, Rule, folded
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Directory:
 
     def manager_of(self, person: str, email: str = "") -> str | None:
         """The id or the address of somebody's manager; None where it is not known."""
-        return self.managers.get(person) or self.managers.get(email.strip().casefold())
+        return self.managers.get(person) or self.managers.get(folded(email))
 
     def asks_for_address(self, person: str) -> bool:
         """Whether only somebody's address can tell who their manager is."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphs.directory import Directory, keys_of
 from graphs.policy import Person, Reason, may_decide, may_decide_for
-from graphs.specs import Escalation, People, Rule, Stage
+from graphs.specs import Escalation, People, Rule, Stage, address
 
 RISK = People(users=("U0DANA",), groups=("S0RISK",))
 HERE = Directory({"risk": RISK}, {"U0BOB": "U0ERIN", "carl@example.com": "erin@example.com"})
@@ -53,6 +53,17 @@ def test_who_has_an_address_decides_and_an_address_that_is_not_known_is_no_yes()
     assert may(rule, "U0ALICE", email="alice@example.com") is None
     assert may(rule, "U0ALICE", email="") is Reason.NOT_ALLOWED
     assert may(rule, "U0ALICE", email=None) is Reason.CANNOT_CHECK
+
+
+def test_an_address_that_only_looks_alike_is_somebody_elses() -> None:
+    rule = Rule(approvers=People(emails=("Kim@strasse.example",)))
+    assert may(rule, "U0KIM", email=address("kim@Strasse.example")) is None
+    for other in (
+        "\u212aim@strasse.example",
+        "kim@stra\u00dfe.example",
+        "kim@\u017ftrasse.example",
+    ):
+        assert may(rule, "U0KIM", email=address(other)) is Reason.NOT_ALLOWED
 
 
 def test_guests_and_strangers_are_let_in_by_name_and_by_no_group() -> None:
