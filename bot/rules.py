@@ -76,7 +76,7 @@ def _stands(item: Item, at: int) -> str:
 
 def _on_one_line(found: re.Match[str]) -> str:
     """A list of plain values as people write it; no string of the text has a line's end in it."""
-    values = [line.strip().rstrip(",") for line in found["values"].splitlines()]
+    values = [line.strip().removesuffix(",") for line in found["values"].strip("\n").split("\n")]
     written = f"{found['key']} = [{', '.join(values)}]"
     return written if len(written) <= WIDTH else found[0]
 

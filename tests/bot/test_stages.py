@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot import explaining, operating, posts, printing, rows, stories, wording
@@ -313,6 +313,7 @@ WHO = st.fixed_dictionaries({"approvers": PEOPLE, "quorum": st.integers(1, 3)}) 
 
 
 @given(MORE, WHO)
+@example({"because": "\x85\u2028"}, {"approvers": People(roles=("\x85", "\u2028,"))})
 @settings(deadline=None, max_examples=60)
 def test_a_rule_is_written_so_that_the_file_would_give_the_very_same(
     more: dict[str, Any], who: dict[str, Any]
