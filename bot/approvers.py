@@ -23,7 +23,7 @@ from graphs import covers
 from graphs.covers import Handover
 from graphs.directory import Directory, keys_of
 from graphs.policy import Person
-from graphs.reviews import Review
+from graphs.reviews import Item, Review
 from graphs.specs import People, Rule
 from graphs.votes import Voter
 
@@ -105,6 +105,56 @@ class Approvers:
         for rule in await self.rules(review):
             who = rule.approvers
             self.people.warm(who.users, who.groups, who.emails)
+
+    async def decides(
+        self,
+        connection: Connection,
+        review: Review,
+        item: Item | None,
+        names: Mapping[str, str],
+        *,
+        ping: bool,
+    ) -> views.Decides:
+        """Who decides an item now; where several do one after another, each of the stages too.
+
+        Only the groups of the open stage are pinged.
+        """
+        if item is None or item.whole is None:
+            return views.Decides()
+        whole, requester = item.whole, review.requester
+        if not whole.stages:
+            return await self._under(connection, whole, requester, names, ping=ping)
+        stages = [
+            await self._under(
+                connection,
+                whole.stage(number).model_copy(update={"because": stage.because}),
+                requester,
+                names,
+                ping=ping and number == item.stage,
+            )
+            for number, stage in enumerate(whole.stages)
+        ]
+        return replace(
+            stages[item.stage], because=whole.because, stages=tuple(stages), stage=item.stage
+        )
+
+    async def _under(
+        self,
+        connection: Connection,
+        rule: Rule,
+        requester: str,
+        names: Mapping[str, str],
+        *,
+        ping: bool,
+    ) -> views.Decides:
+        groups, people = await self.shown(connection, rule.approvers, requester, names, ping=ping)
+        return views.Decides(
+            quorum=rule.quorum,
+            groups=groups,
+            people=people,
+            because=rule.because,
+            rejections=rule.rejections,
+        )
 
     async def places(self, place: str) -> frozenset[str] | None:
         """Where a post goes that is for a place which stands for others, see `bot.wishes`.

@@ -35,8 +35,8 @@ from bot.wording import phrase
 from checkpoints.database import Connection, Database
 from graphs import audit, reviews, steps, takings, threads
 from graphs.questions import Shown, asker
-from graphs.reviews import Item, Review
-from graphs.specs import GraphSpec, Rule
+from graphs.reviews import Review
+from graphs.specs import GraphSpec
 from graphs.threads import Status, Thread
 
 __all__ = ["Renderings", "label", "lead_to", "words"]
@@ -160,7 +160,7 @@ class Renderings:
             number=thread.number,
             row=row,
             agent=asker(review.graph) if free else "",
-            decides=await self._decides(connection, review, item, names, ping=ping),
+            decides=await self._approvers().decides(connection, review, item, names, ping=ping),
             votes=rows.votes(review, names, shown),
             out_of_reach=any(rows.out_of_reach(each) for each in review.items),
             outcome=rows.verb(review),
@@ -206,7 +206,7 @@ class Renderings:
         """Each action of the question with what people said of it."""
         under = {(item.whole, item.stage): item for item in review.items}
         decides = {
-            key: await self._decides(connection, review, item, names, ping=ping)
+            key: await self._approvers().decides(connection, review, item, names, ping=ping)
             for key, item in under.items()
         }
         return tuple(
@@ -291,58 +291,8 @@ class Renderings:
         written = await threads.messages(connection, thread.id)
         return next((message.text for message in written if message.text.strip()), "")
 
-    async def _decides(
-        self,
-        connection: Connection,
-        review: Review,
-        item: Item | None,
-        names: Mapping[str, str],
-        *,
-        ping: bool,
-    ) -> views.Decides:
-        """Who decides an item now; where several do one after another, each of the stages too.
-
-        Only the groups of the open stage are pinged.
-        """
-        if item is None or item.whole is None:
-            return views.Decides()
-        whole, requester = item.whole, review.requester
-        if not whole.stages:
-            return await self._under(connection, whole, requester, names, ping=ping)
-        stages = [
-            await self._under(
-                connection,
-                whole.stage(number).model_copy(update={"because": stage.because}),
-                requester,
-                names,
-                ping=ping and number == item.stage,
-            )
-            for number, stage in enumerate(whole.stages)
-        ]
-        return replace(
-            stages[item.stage], because=whole.because, stages=tuple(stages), stage=item.stage
-        )
-
-    async def _under(
-        self,
-        connection: Connection,
-        rule: Rule,
-        requester: str,
-        names: Mapping[str, str],
-        *,
-        ping: bool,
-    ) -> views.Decides:
-        approvers = Approvers(self.people, self._present.policy.directory)
-        groups, people = await approvers.shown(
-            connection, rule.approvers, requester, names, ping=ping
-        )
-        return views.Decides(
-            quorum=rule.quorum,
-            groups=groups,
-            people=people,
-            because=rule.because,
-            rejections=rule.rejections,
-        )
+    def _approvers(self) -> Approvers:
+        return Approvers(self.people, self._present.policy.directory)
 
     async def failure(self, connection: Connection, thread: Thread) -> views.Failure | None:
         if thread.error is None or thread.status in _ENDED:
@@ -364,8 +314,9 @@ class Renderings:
 
     async def operators(self, connection: Connection) -> tuple[views.Person, ...]:
         """The people who are told when something needs a hand."""
-        approvers = Approvers(self.people, self._present.policy.directory)
-        _, people = await approvers.shown(connection, self._present.operators, "", {}, ping=False)
+        _, people = await self._approvers().shown(
+            connection, self._present.operators, "", {}, ping=False
+        )
         return people
 
     async def cut(
@@ -422,7 +373,7 @@ class Renderings:
         item = review.items[0] if review.items else None
         return views.Waiting(
             since=rows.open_since(review),
-            decides=await self._decides(connection, review, item, names, ping=False),
+            decides=await self._approvers().decides(connection, review, item, names, ping=False),
             # Votes on one of several actions are no votes on the request.
             votes=rows.votes(review, names, shown) if len(review.items) == 1 else (),
             asks=shown.asks,
