@@ -83,7 +83,7 @@ async def test_a_posted_card_appears_and_changes_without_a_reload(place: Place) 
     text = "Done: Loan of 60,000 for Asha Traders."
     await place.api("chat.update", channel="C0CREDIT", ts=ts, text=text, blocks=closed)
     await expect(page.locator("#log article")).to_contain_text("60,000 paid.")
-    await expect(page.get_by_role("button", name="Approve")).to_have_count(0)
+    await expect(page.get_by_role("button", name="Approve", exact=True)).to_have_count(0)
     await expect(page.locator("#says")).to_contain_text(text)
 
 

@@ -92,7 +92,7 @@ async def test_every_modal_and_home_of_the_bot_is_drawn_whole(place: Place) -> N
 async def test_a_press_reaches_the_app_with_person_action_and_value(place: Place) -> None:
     ts = await place.post_card()
     page = await place.open("U0ALICE", "C0CREDIT")
-    await page.get_by_role("button", name="Approve").click()
+    await page.get_by_role("button", name="Approve", exact=True).click()
     await expect(page.locator("[aria-busy=true]")).to_have_count(0)
     await page.get_by_role("button", name="More", exact=True).click()
     await page.get_by_role("menuitem", name="Show the history").click()
@@ -112,7 +112,7 @@ async def test_an_app_that_does_not_answer_is_told_beside_the_button(place: Plac
     place.app.answer = fail
     await place.post_card()
     page = await place.open("U0ALICE", "C0CREDIT")
-    await page.get_by_role("button", name="Approve").click()
+    await page.get_by_role("button", name="Approve", exact=True).click()
     await expect(page.get_by_text("This app did not respond").first).to_be_visible()
 
 
