@@ -26,11 +26,12 @@ from bot.days import NoDay, checked, day_of, end_of
 from bot.errors import SlackFailed
 from bot.house import House
 from bot.starting import user_of
+from bot.ticking import shown_time
 from bot.values import excerpt
 from bot.whispers import place_of, whisper
 from bot.wording import first_of, phrase
 from checkpoints.database import Connection
-from graphs import absences, reviews, threads
+from graphs import absences
 from graphs.absences import Away, Back, NotAway, Refused
 from graphs.calendars import zone_of
 from graphs.covers import Absence
@@ -39,7 +40,6 @@ from graphs.policy import Reason
 log = structlog.get_logger("sayso.absences")
 
 OPEN_SECONDS: Final = 2.0
-LISTED: Final = 5
 _USER: Final = re.compile(r"[UW][A-Z0-9]{1,30}")
 _MENTION: Final = re.compile(r"<@([UW][A-Z0-9]{1,30})(?:\|[^<>]*)?>")
 _COVERS: Final = re.compile(r"\bcovers?\b", re.IGNORECASE)
@@ -111,7 +111,7 @@ class Absences:
             errors[away.COVER] = phrase("away.cover.none")
         zone, until = await self._zone(user), None
         try:
-            until = checked(date.fromisoformat(day), _today(zone))
+            until = checked(date.fromisoformat(day), await self._today(zone))
         except NoDay as none:
             errors[away.DAY] = phrase(f"away.day.{none.why}")
         except ValueError:
@@ -170,7 +170,7 @@ class Absences:
         zone, day = await self._zone(user), None
         if said.day:
             try:
-                day = day_of(said.day, _today(zone))
+                day = day_of(said.day, await self._today(zone))
             except NoDay as none:
                 await self._not_set(user, none.why)
                 key_ = first_of(f"away.day.{none.why}", f"away.{none.why}")
@@ -258,9 +258,8 @@ class Absences:
         zone = await self._zone_known(user)
         if standing is not None and day is None:
             day = standing.until.astimezone(zone).date()
-        view = away.window(
-            today=_today(zone), day=day, cover=cover, standing=standing, name=said.name
-        )
+        today = await self._today(zone)
+        view = away.window(today=today, day=day, cover=cover, standing=standing, name=said.name)
         trigger = str(body.get("trigger_id") or "")
         method = "views.push" if (body.get("view") or {}).get("type") == "modal" else "views.open"
         try:
@@ -276,20 +275,15 @@ class Absences:
             absence = await absences.standing(connection, house.workspace.team, user)
             if absence is None or not absence.holds(datetime.now(UTC)):
                 return None
-            keys = await house.approvers.keys(connection, user)
-            waiting = []
-            for review_id in await absences.concerned(connection, keys, LISTED):
-                review = await reviews.get(connection, review_id)
-                thread = await threads.get(connection, review.thread_id)
-                title = await house.renderings.title(connection, thread, review)
-                ref = views.Ref(review.id, review.revision)
-                waiting.append(views.Waits(ref, title, thread.number))
+            listed, total = await covering.waits_for(
+                house.renderings, connection, house.approvers, user
+            )
             return views.AwayView(
                 await self._cover(connection, absence),
                 covering.last_moment(absence),
                 absence.id,
-                tuple(waiting),
-                await absences.how_many(connection, keys),
+                listed,
+                total,
                 str(await self._zone_known(user)),
             )
 
@@ -303,6 +297,11 @@ class Absences:
         """The person's own zone, asked for where it is not known; UTC where Slack tells none."""
         people = self._house.people
         return _zone(await people.zone_known(user) or await people.zone(user))
+
+    async def _today(self, zone: ZoneInfo) -> date:
+        """The day it is there, by a clock that somebody may have moved."""
+        clock = self._house.present.settings.environment.clock_url
+        return (await shown_time(clock) or datetime.now(UTC)).astimezone(zone).date()
 
     async def _zone_known(self, user: str) -> ZoneInfo:
         """The same without asking Slack."""
@@ -319,10 +318,6 @@ def _zone(name: str | None) -> ZoneInfo:
         return zone_of(name or "UTC")
     except ValueError:
         return ZoneInfo("UTC")
-
-
-def _today(zone: ZoneInfo) -> date:
-    return datetime.now(zone).date()
 
 
 def _why(refused: Refused) -> str:

@@ -13,7 +13,7 @@ from bot.inline import Moment, plain
 from bot.posts import Post
 from bot.wording import say
 from checkpoints.database import Connection
-from graphs import absences, covers, handovers, reviews, threads
+from graphs import absences, covers, handovers, reviews, threads, waiting
 from graphs.covers import Absence
 from graphs.reviews import Item, Review
 
@@ -92,21 +92,18 @@ async def post(
     over = absence.ended_at is not None
     if over and wanted.ts is None:
         return None  # it was never told, and need not be any more
-    keys = [] if over else await approvers.keys(connection, absence.person)
-    waiting = []
-    for review_id in await absences.concerned(connection, keys, LISTED):
-        review = await reviews.get(connection, review_id)
-        thread = await threads.get(connection, review.thread_id)
-        title = await of.title(connection, thread, review)
-        waiting.append(views.Waits(views.Ref(review.id, review.revision), title, thread.number))
+    listed: tuple[views.Waits, ...] = ()
+    total = 0
+    if not over:
+        listed, total = await waits_for(of, connection, approvers, absence.person)
     names = {absence.person: absence.person_name}
     names |= await of.people.names(connection, [absence.person])
     return away.covers(
         views.CoverView(
             rows.person(absence.person, names),
             last_moment(absence),
-            waiting=tuple(waiting),
-            total=await absences.how_many(connection, keys),
+            waiting=listed,
+            total=total,
             over=over,
             row=wanted.wanted,
         )
@@ -145,6 +142,21 @@ async def _handed(of: Renderings, connection: Connection, wanted: Post) -> Paylo
             row=wanted.wanted,
         )
     )
+
+
+async def waits_for(
+    of: Renderings, connection: Connection, approvers: Approvers, person: str
+) -> tuple[tuple[views.Waits, ...], int]:
+    """The first requests that wait for somebody, and how many do in all."""
+    keys = await approvers.keys(connection, person)
+    found = await waiting.of_person(connection, keys, voter=person, limit=LISTED)
+    listed = []
+    for review_id in found.reviews:
+        review = await reviews.get(connection, review_id)
+        thread = await threads.get(connection, review.thread_id)
+        title = await of.title(connection, thread, review)
+        listed.append(views.Waits(views.Ref(review.id, review.revision), title, thread.number))
+    return tuple(listed), found.total
 
 
 def last_moment(absence: Absence) -> datetime:

@@ -180,11 +180,6 @@ async def concerned(
     return [row["review_id"] for row in rows]
 
 
-async def how_many(connection: Connection | Database, keys: Sequence[str]) -> int:
-    """How many open reviews ask whoever is found by these keys."""
-    return int(await connection.fetchval(SQL.how_many, list(keys))) if keys else 0
-
-
 async def refuse(
     connection: Connection, refused: Refused, person: str, *, via: str = "", name: str = "",
     detail: dict[str, Any] | None = None,

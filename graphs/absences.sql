@@ -67,15 +67,6 @@ where i.status = 'open'
 order by i.review_id desc
 limit $2;
 
--- name: how_many
--- How many open reviews that are.
-select count(distinct i.review_id)
-from sayso.items as i
-join sayso.reviews as r on r.id = i.review_id
-where i.status = 'open'
-  and i.asks && $1::text[]
-  and r.status = 'open';
-
 -- name: now
 -- What time it is.
 select coalesce($1, now());
