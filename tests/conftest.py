@@ -1,7 +1,8 @@
 """Fixtures over real parts: one embedded Postgres for the run, a fresh database for each test.
 
 The server's data lives in a scratch directory of this run and is stopped at its end. The
-migrated schema is a template, so that a fresh database costs a file copy.
+migrated schema is a template, so that a fresh database costs a copy of some 350 files: in memory,
+where there is enough of it, 15 ms, and on a disk that others use too up to half a second.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ settings.register_profile(
 settings.load_profile("sayso")
 
 _PREFIX = "sayso-tests-"
+_MEMORY = Path("/dev/shm")
+_MEMORY_BYTES = 2 << 30  # a server takes 150 MB; there is one for each worker of pytest
 _numbers = itertools.count(1)
 
 
@@ -43,7 +46,7 @@ _numbers = itertools.count(1)
 def server() -> Iterator[Path]:
     """The home of the run's own embedded Postgres."""
     _remove_left_behind()
-    home = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
+    home = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=_folder()))
     asyncio.run(embedded.start(home, fsync=False))
     try:
         yield home
@@ -51,9 +54,16 @@ def server() -> Iterator[Path]:
         _remove(home)
 
 
+def _folder() -> str | None:
+    if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _MEMORY_BYTES:
+        return str(_MEMORY)
+    return None
+
+
 def _remove_left_behind() -> None:
     """Stop and remove the servers of runs that were killed before they could."""
-    for home in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+    folders = (Path(tempfile.gettempdir()), _MEMORY)
+    for home in itertools.chain(*(folder.glob(f"{_PREFIX}*-*") for folder in folders)):
         pid = home.name.removeprefix(_PREFIX).split("-")[0]
         if home.owner() == _me() and pid.isdigit() and not psutil.pid_exists(int(pid)):
             _remove(home)
