@@ -1,5 +1,5 @@
 -- name: reminded
--- Whether a person was sent one of these reminders on that day of theirs.
+-- Whether another one of these reminders was for that day of a person's.
 select true
 from sayso.posts
 where kind = 'reminder'
@@ -7,7 +7,6 @@ where kind = 'reminder'
   and place = $2
   and id <> $3
   and body ->> 'day' = $4
-  and (ts is not null or tried_at is not null)
 limit 1;
 
 -- name: has_digest
