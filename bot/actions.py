@@ -8,13 +8,14 @@ changed shows the old value struck through and the new one bold.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from slackblocks import Button, Element, RichTextObject, RichTextQuote
 
 from bot import limits
 from bot.blocks import Blocks, button, confirm, lines, quote
-from bot.facts import Room, stage_rows, template_fact, who_decides
+from bot.facts import Room, stage_rows, still_needed, template_fact, who_decides
 from bot.inline import Aside, Inline, Many, Moment, Styled, clause, plain, said
 from bot.judgements import APPROVING, LETTING, REJECTING, alike, people
 from bot.values import excerpt
@@ -111,6 +112,10 @@ def decision(
     if choice.verb in ("approve", "continue") and (sure or view.warning):
         what = clause(view.shown.if_approved)
         then = phrase("confirm.text", what=what[:1].upper() + what[1:]) if what else ""
+        action = next((one for one in view.actions if one.shown.item == item), None)
+        about = replace(view, decides=action.decides, votes=action.votes) if action else view
+        if needed := still_needed(about):
+            then = plain(*needed, say("confirm.text.plain"))
         ask = confirm(
             phrase("confirm.title", label=choice.label, noun=view.words.noun),
             view.warning or then or phrase("confirm.text.plain"),

@@ -86,6 +86,17 @@ def stage_rows(view: CardView, decides: Decides, votes: Sequence[Vote]) -> list[
     return rows
 
 
+def still_needed(card: CardView) -> list[Sentence]:
+    """What is needed after one more approval; empty where that one decides."""
+    given = counting(card) if unit(card) == "approvals" else ()
+    left = card.decides.quorum - len(given) - 1
+    following = card.decides.stages[card.decides.stage + 1 :]
+    then = [say("modal.effect.then", who=who_decides(following[0]))] if following else []
+    if left > 0:
+        return [say("modal.effect.more", count=left), *then]
+    return [say("modal.effect.stage", stage=card.decides.stage + 1), *then] if then else []
+
+
 def _because(who: Sentence, decides: Decides) -> Sentence:
     if decides.because:
         return say("decides.because", who=who, because=clause(decides.because))

@@ -14,9 +14,9 @@ from slackblocks import RichTextObject
 from bot import limits
 from bot.blocks import Blocks, line, lines, quote
 from bot.closures import new_card
-from bot.facts import who_decides
+from bot.facts import still_needed
 from bot.inline import Inline, Moment, Styled, clause, names, said
-from bot.judgements import CONDITIONS, answers, by_whom, conditions, counting, unit
+from bot.judgements import CONDITIONS, answers, by_whom, conditions
 from bot.values import excerpt, letters, shorten
 from bot.views import CardView, Change, Person, Ref, Refusal
 from bot.wording import Sentence, phrase, say
@@ -266,16 +266,9 @@ def top(card: CardView) -> Blocks:
 
 def _if_approved(card: CardView) -> list[Sentence]:
     """What pressing submit does, true for the person who is about to press it now."""
-    quorum = card.decides.quorum
-    given = counting(card) if unit(card) == "approvals" else ()
-    left = quorum - len(given) - 1
-    following = card.decides.stages[card.decides.stage + 1 :]
-    then = [say("modal.effect.then", who=who_decides(following[0]))] if following else []
-    if left > 0:
-        return [say("modal.effect.more", count=left), *then]
-    if then:
-        return [say("modal.effect.stage", stage=card.decides.stage + 1), *then]
-    effect = [say("modal.effect.last", count=quorum)]
+    if needed := still_needed(card):
+        return needed
+    effect = [say("modal.effect.last", count=card.decides.quorum)]
     if card.shown.if_approved:
         what = clause(card.shown.if_approved)
         effect.append(Sentence("{what}.", {"what": what[:1].upper() + what[1:]}))

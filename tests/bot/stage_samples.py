@@ -126,6 +126,7 @@ TOLD = RuleText(RULE, "3f9c21aa0b1c" + "0" * 52, differs=True)
 
 CARDS: dict[str, CardView] = {
     "loan-open-stage-1-of-2": OPEN,
+    "loan-open-stage-1-confirmed": replace(OPEN, confirm=True),
     "loan-open-stage-2-of-2": NEXT,
     "loan-open-stage-2-half": replace(HALF, votes=(BY_ERIN, WITH_CONDITION)),
     "loan-open-stage-2-covered": replace(HALF, votes=(BY_ERIN, FOR_ALICE)),
