@@ -17,11 +17,13 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import psutil
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadGroupScheduling
 
 # Before langgraph is imported anywhere: it reads the switch at import.
 os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
@@ -36,10 +38,33 @@ settings.register_profile(
 )
 settings.load_profile("sayso")
 
+# Tests that share a product, a browser's demo or what they began together, and so a worker of
+# pytest. pytest-xdist 3.8 loses its own groups (the suffix of a nodeid) since pytest 9.
+_TOGETHER = {
+    "tests/journeys/test_asking.py": "asking",
+    "tests/journeys/test_crashes.py": "crashes",
+    "tests/journeys/test_pausing.py": "pausing",
+    "tests/journeys/test_standstill.py": "standstill",
+    "tests/journeys/": "journeys",
+    "tests/browser/test_demo_": "demo",
+}
+
 _PREFIX = "sayso-tests-"
 _MEMORY = Path("/dev/shm")
 _MEMORY_BYTES = 2 << 30  # a server takes 150 MB; there is one for each worker of pytest
 _numbers = itertools.count(1)
+
+
+class _Together(LoadGroupScheduling):
+    """Shares out the tests one by one, and those of a group to one worker; the groups first."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return next((name for head, name in _TOGETHER.items() if nodeid.startswith(head)), nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _Together:
+    return _Together(config, log)
 
 
 @pytest.fixture(scope="session")
