@@ -353,11 +353,6 @@ async def of_ids(connection: Connection | Database, ids: Sequence[int]) -> list[
     return await _read(connection, ids=ids, limit=len(ids))
 
 
-async def of_ids(connection: Connection | Database, ids: Sequence[int]) -> list[Review]:
-    """These reviews as they stand now, by their ids."""
-    return await _read(connection, ids=ids, limit=len(ids))
-
-
 async def list_(
     connection: Connection | Database,
     *,
