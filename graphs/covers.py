@@ -6,12 +6,14 @@ whoever covers for Dana may decide for both. It is looked up when somebody click
 under the locks of the vote, so that an absence that ended a moment ago does not count.
 
 Chains are followed for three steps, and a circle of people who cover for each other leads nowhere
-new, so what one person may decide stays small whatever everybody set.
+new, so what one person may decide stays small whatever everybody set. No chain goes on behind who
+asked for a review, or who changed its action where they may not decide on that: otherwise they
+would choose who does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -64,27 +66,29 @@ class Handover:
     taken_back_by: str | None
 
 
-def covered(person: str, leads: Mapping[str, str]) -> tuple[str, ...]:
+def covered(person: str, leads: Mapping[str, str], last: Collection[str] = ()) -> tuple[str, ...]:
     """Everybody for whom this person may decide, the nearest first.
 
     Args:
         leads: from each person to whoever decides in their place.
+        last: behind whom no chain goes on; for themselves others may still decide.
     """
     found: dict[str, None] = {}
     level = [person]
     for _ in range(HOPS):
-        behind = {one: None for at in level for one, to in leads.items() if to == at}
+        ways = [at for at in level if at == person or at not in last]
+        behind = {one: None for at in ways for one, to in leads.items() if to == at}
         level = [one for one in behind if one != person and one not in found]
         found |= dict.fromkeys(level)
     return tuple(found)[:MOST]
 
 
-def end_of(person: str, leads: Mapping[str, str]) -> str | None:
+def end_of(person: str, leads: Mapping[str, str], last: Collection[str] = ()) -> str | None:
     """Who decides in this person's place at last; None where nobody does."""
     seen, at = {person}, person
     for _ in range(HOPS):
         after = leads.get(at)
-        if after is None or after in seen:
+        if after is None or after in seen or (at != person and at in last):
             break
         seen.add(after)
         at = after
@@ -118,7 +122,7 @@ async def for_(
         level = [*away, *(giver for giver, taker in given.items() if taker in level)]
         if not level:
             break
-    return covered(person, leads)
+    return covered(person, leads, await _last(connection, review_id))
 
 
 async def away(
@@ -150,7 +154,8 @@ async def ends(
         level = [leads[one] for one in level if one in leads]
         if not level:
             break
-    found = {one: end_of(one, leads) for one in asked}
+    last = await _last(connection, review_id)
+    found = {one: end_of(one, leads, last) for one in asked}
     return {one: end for one, end in found.items() if end is not None}
 
 
@@ -159,6 +164,14 @@ async def of_review(connection: Connection | Database, review_id: int | None) ->
     if review_id is None:
         return []
     return [Handover(**dict(row)) for row in await connection.fetch(SQL.handed_over, review_id)]
+
+
+async def _last(connection: Connection | Database, review_id: int | None) -> frozenset[str]:
+    """Who may not choose who decides a review in the place of others: see the module."""
+    if review_id is None:
+        return frozenset()
+    rows = await connection.fetch(SQL.interested, review_id)
+    return frozenset(row["person"] for row in rows)
 
 
 async def handed_over(

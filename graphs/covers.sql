@@ -52,3 +52,16 @@ select t.team
 from sayso.reviews as r
 join sayso.threads as t on t.id = r.thread_id
 where r.id = $1;
+
+-- name: interested
+-- Who asked for a review, and who changed an action of it on which they may not decide then.
+select t.requester as person
+from sayso.reviews as r
+join sayso.threads as t on t.id = r.thread_id
+where r.id = $1
+union
+select i.edited_by
+from sayso.items as i
+where i.review_id = $1
+  and i.edited_by is not null
+  and i.rule -> 'editor_may_decide' = 'false';

@@ -24,7 +24,7 @@ then acknowledges.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, TypeAlias
@@ -468,6 +468,8 @@ async def _as_it_is_now(
         connection, voter.person.team, voter.person.id, review_id, now, for_sure=True
     )
     heard = {vote.seat for vote in mine.standing_votes()}
+    if mine.edited_by is not None and _decides_on_own_edit(mine, {mine.edited_by}, edits=False):
+        heard.add(mine.edited_by)
     still = [one for one in voter.covers if one.id in ids]
     still.sort(key=lambda one: one.id in heard)
     return replace(voter, handed=handed, covers=tuple(still))
@@ -553,7 +555,8 @@ def _refusal(
     if taken is not None and not edits:
         for_you = taken.seat == voter.person.id
         return AlreadyVoted(taken.verb, taken.cast_at, taken.voter, taken.voter_name, for_you)
-    if _decides_on_own_edit(mine, voter.person, edits):
+    # Nor does who covers for them, or to whom they handed it.
+    if _decides_on_own_edit(mine, {voter.person.id, seat.id}, edits):
         return Refused(Reason.EDITOR, mine.rule)
     try:
         json.dumps(answer, allow_nan=False)
@@ -599,10 +602,10 @@ def _other_than_settled(
     )
 
 
-def _decides_on_own_edit(mine: reviews.Item, person: Person, edits: bool) -> bool:
+def _decides_on_own_edit(mine: reviews.Item, people: Collection[str], edits: bool) -> bool:
     if edits or mine.rule is None or mine.rule.editor_may_decide:
         return False
-    return mine.edited and mine.edited_by == person.id
+    return mine.edited and mine.edited_by in people
 
 
 def _seat(row: Mapping[str, Any], whole: Rule | None, stage: int, voter: Voter) -> Person | Refusal:

@@ -18,6 +18,9 @@ from graphs.handovers import Given, NotGiven, TakenBack
 from graphs.policy import Reason
 from graphs.specs import People, Rule
 from tests.graphs.conftest import TEAM, House, person, until, voter
+from tests.graphs.test_items import APPROVE as APPROVED
+from tests.graphs.test_items import asked as asked_about_actions
+from tests.graphs.test_items import edit
 from tests.graphs.test_votes import APPROVE
 
 NOW = datetime(2026, 12, 1, 9, 0, tzinfo=UTC)
@@ -206,6 +209,65 @@ async def test_nobody_decides_the_own_request_by_covering_and_a_rule_may_forbid_
     assert refused.reason is Reason.NOT_ALLOWED
     guest = replace(await team.voter("U0CHARLIE", review.id), person=person("U0X", is_guest=True))
     assert isinstance(await team.vote("U0X", review.id, guest), votes.Refused)
+
+
+async def test_who_asked_does_not_choose_who_decides_in_the_place_of_somebody_else(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+    team = Team(here)
+    review = await here.asked(rule=RULE)
+    await team.away("U0ALICE", "U0BOB")
+    await team.away("U0BOB", "U0CHARLIE")  # who asked, and who does as he says
+    assert await team.for_("U0CHARLIE") == ["U0BOB", "U0ALICE"]
+    assert await team.for_("U0CHARLIE", review.id) == ["U0BOB"]
+    assert await covers.ends(here.database, TEAM, ["U0ALICE"], review.id, NOW) == {
+        "U0ALICE": "U0BOB"
+    }
+    looked_up = (person("U0BOB"), person("U0ALICE"))
+    charlie = replace(voter("U0CHARLIE"), covers=looked_up)
+    assert isinstance(await team.vote("U0CHARLIE", review.id, charlie), votes.Refused)
+    await team.give("U0DANA", "U0ERIN", review.id)
+    await team.away("U0ERIN", "U0BOB")
+    assert await team.for_("U0CHARLIE", review.id) == ["U0BOB"]
+    # Where requesters may decide, whoever covers for one still does.
+    own = RULE.model_copy(
+        update={"requester_may_decide": True, "approvers": People(users=("U0BOB",))}
+    )
+    theirs = await here.asked(rule=own, interrupt_id="b" * 32)
+    assert isinstance(await team.vote("U0CHARLIE", theirs.id), votes.Decided)
+
+
+async def test_who_changed_an_action_does_not_decide_on_it_through_another(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+    team = Team(here)
+    rule = RULE.model_copy(update={"tool": "pay", "editor_may_decide": False})
+    pay = {"name": "pay", "args": {"sum": 5}}
+    review = await asked_about_actions(here, rule, calls=(pay,))
+    assert isinstance(await here.vote(review.id, edit(sum=6)), votes.Edited)
+    given_ = await team.give("U0ALICE", "U0CHARLIE", review.id)
+    assert isinstance(given_, Given)
+    charlie = await team.voter("U0CHARLIE", review.id)
+    assert [one.id for one in charlie.covers] == ["U0ALICE"]
+
+    async def approve() -> votes.VoteResult:
+        async with here.database.transaction() as connection:
+            return await votes.vote(
+                connection, review_id=review.id, answer=APPROVED, now=NOW,
+                voter=await team.voter("U0CHARLIE", review.id),
+            )  # fmt: skip
+
+    refused = await approve()
+    assert isinstance(refused, votes.Refused)
+    assert refused.reason is Reason.EDITOR
+    # Nor in the place of somebody who is away and covered by who changed it.
+    await team.away("U0DANA", "U0ALICE")
+    assert await team.for_("U0CHARLIE", review.id) == ["U0ALICE"]
+    # For somebody else, who chose that themselves, it is theirs to decide.
+    await team.away("U0DANA", "U0CHARLIE")
+    assert isinstance(await approve(), votes.Decided)
 
 
 async def test_who_covers_for_two_votes_for_the_one_whose_vote_is_missing(
