@@ -168,6 +168,11 @@ async def _all(stream: asyncio.StreamReader | None) -> bytes:
     return b"" if stream is None else await stream.read()
 
 
+def pid() -> int | None:
+    """The process that forks, a child of ours like those that a test counts."""
+    return None if _zygote is None else _zygote.pid
+
+
 class Zygote:
     """Our end of the process that forks."""
 
@@ -180,6 +185,7 @@ class Zygote:
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
             )
+        self.pid = self._process.pid
         atexit.register(self.end)
 
     def fork(self, request: dict[str, Any], streams: list[int]) -> tuple[int, socket.socket]:
