@@ -157,9 +157,10 @@ async def apply(
 def led_elsewhere(
     review: Review, item: Item, edited: JSON, thread: Thread, policy: Policy, state: JSON
 ) -> Change | None:
-    """What an edit makes of the rule for an action: None where it does not depend on the edit.
+    """The rule to which an edit leads an action: None where it stays under its own.
 
-    That the file says otherwise since the question was opened is no reason: only `apply` is.
+    Where the file says otherwise of it since the question was opened, its own rule is no file's
+    word on what it would be: the present one's is.
 
     Args:
         edited: the arguments that the action would get.
@@ -168,16 +169,11 @@ def led_elsewhere(
         NobodyDecides: no rule is for the action then, or it cannot be told which.
     """
     case = Case.of(thread, review.node, review.question, state)
-    before, after = (
-        case.found(policy, action_of(review, one))
-        for one in (item, replace(item, arguments=edited))
-    )
-    if before.why == after.why and fingerprint(before.rule) == fingerprint(after.rule):
+    after = case.found(policy, action_of(review, replace(item, arguments=edited)))
+    if not _differs(item, after):
         return None
     if after.rule is None:
         raise NobodyDecides(after.why)
-    if not _differs(item, after):
-        return None
     return Change(item.item, item.tool, item.opened_under, after.rule, after.place)
 
 
