@@ -58,11 +58,14 @@ class Reading:
 
     @property
     def open_text(self) -> str:
-        """What the files say, without the values of `config` and `context`."""
+        """What the files say, without the values of `config` and `context`.
+
+        Nor does it have the comments beside the graphs: a value may be kept in one.
+        """
         if not self.texts:
             return ""
         (_, first), *named = self.texts
-        texts = [without_values(first, _may_be_secret)]
+        texts = [without_values(first, _may_be_secret, _is_beside_secrets)]
         texts += [f"# {file.name}\n{text}" for file, text in named]
         return clean("\n".join(texts))
 
@@ -76,6 +79,10 @@ class Reading:
 
 def _may_be_secret(path: KeyPath) -> bool:
     return path[0] == "graphs" and len(path) > 2 and path[2] in ("config", "context")
+
+
+def _is_beside_secrets(table: KeyPath) -> bool:
+    return table[:1] == ("graphs",)
 
 
 NOTHING_READ: Final = Reading()

@@ -18,6 +18,7 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 """From the top of the file; places in lists are counted from 0."""
 
 _BLANK: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_COMMENT: Final = re.compile(r"#[^\r\n]*")
 _SPACE: Final = re.compile(r"[ \t]*")
 _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 _TEXT: Final = re.compile(
@@ -62,18 +63,27 @@ class Positions:
         return "" if line == 1 and " " in where else f"{file}:{line}: "
 
 
-def without_values(text: str, hidden: Callable[[KeyPath], bool]) -> str:
+def without_values(
+    text: str,
+    hidden: Callable[[KeyPath], bool],
+    unsaid: Callable[[KeyPath], bool] = lambda _: False,
+) -> str:
     """The text with an ellipsis in the place of every value whose key is hidden.
 
     Where the text cannot be walked to its end, what comes after that is left out too.
+
+    Args:
+        unsaid: the tables whose comments are left out, since a value may stand in one.
     """
     walk = _Walk(text)
     for _ in walk.places():
         pass
+    cuts = [(start, end, '"…"') for path, start, end in walk.values if hidden(path)]
+    cuts += [(start, end, "# …") for table, start, end in walk.comments if unsaid(table)]
     left, at = "", 0
-    for path, start, end in sorted(walk.values, key=lambda value: value[1]):
-        if start >= at and hidden(path):
-            left += f'{text[at:start]}"…"'
+    for start, end, instead in sorted(cuts):
+        if at <= start <= walk.end:
+            left += f"{text[at:start]}{instead}"
             at = end
     return left + text[at : walk.end]
 
@@ -108,6 +118,7 @@ class _Walk:
         self._ends = [found.start() for found in re.finditer("\n", text)]
         self._lists: dict[KeyPath, int] = {}  # how many tables each list of tables has so far
         self.values: list[tuple[KeyPath, int, int]] = []  # of keys, from where to where
+        self.comments: list[tuple[KeyPath, int, int]] = []  # of tables, between their keys
         self.end = len(text)  # of what could be walked
 
     def places(self) -> Iterator[tuple[KeyPath, int]]:
@@ -115,7 +126,13 @@ class _Walk:
         table: KeyPath = ()
         begun = 0
         try:
-            while (begun := self._skip(_BLANK)) < len(self._text):
+            while True:
+                after = self._at
+                begun = self._skip(_BLANK)
+                for found in _COMMENT.finditer(self._text, after, begun):
+                    self.comments.append((table, *found.span()))
+                if begun == len(self._text):
+                    break
                 line = self._line()
                 if self._text[self._at] != "[":
                     yield from self._pair(table)

@@ -129,6 +129,37 @@ def test_a_hidden_value_is_left_out_wherever_it_stands_and_every_other_stays(
     assert tomllib.loads(left).keys() == tomllib.loads(text).keys()
 
 
+def test_comments_are_left_out_with_the_values_that_may_stand_in_them() -> None:
+    text = """# top
+[[reviews]] # why
+because = "# stays"
+[graphs.loan] # SECRET 1
+path = "a:b#c" # SECRET 2
+# config.key = "SECRET 3"
+[graphs.loan.config]
+# key = "SECRET 4"
+"a#b" = "SECRET 5" # SECRET 6\r
+[roles.risk] # who
+users = ["U0ERIN"]
+"""
+    assert without_values(
+        text, lambda path: "config" in path, lambda table: table[0:1] == ("graphs",)
+    ) == (
+        """# top
+[[reviews]] # why
+because = "# stays"
+[graphs.loan] # …
+path = "a:b#c" # …
+# …
+[graphs.loan.config]
+# …
+"a#b" = "…" # …\r
+[roles.risk] # who
+users = ["U0ERIN"]
+"""
+    )
+
+
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
