@@ -76,7 +76,7 @@ approvers = { users = ["U0GONE"] }
 [[reviews]]
 approvers = { users = ["U0ALICE"] }
 quorum = 2
-hours = { zone = "Asia/Kolkatta" }
+hours = { zone = "Asia/Kolkatta", to = "6 pm", holidays = "Narnia" }
 [[reviews]]
 approvers = { users = ["U0ALICE"] }
 quorum = 2
@@ -116,8 +116,10 @@ async def test_one_report_tells_every_mistake_with_its_line_and_what_slack_does_
             "mistake: sayso.toml:17: reviews[3].approvers.roles: there is no role called risks.",
             "mistake: sayso.toml:19: reviews[4].when: ",
             "mistake: sayso.toml:22: reviews[5].when: ",
-            "mistake: sayso.toml:27: reviews[6].hours: 'Asia/Kolkatta' is no time zone",
-            "mistake: sayso.toml:31: reviews[7].hours: ",
+            "mistake: sayso.toml:27: reviews[6].hours.zone: 'Asia/Kolkatta' is no time zone",
+            "mistake: sayso.toml:27: reviews[6].hours.to: '6 pm' is no time of day",
+            "mistake: sayso.toml:27: reviews[6].hours.holidays: no holidays are known of 'Narnia'",
+            "mistake: sayso.toml:32: reviews[7].hours.holidays: no holidays are known of 'XX'",
             "mistake: sayso.toml:13: reviews[2].node: no graph has a step called payment. "
             "Did you mean payments?",
             "mistake: sayso.toml:14: reviews[2].approvers.groups: Slack knows no user group S0LOST",
