@@ -40,6 +40,7 @@ from graphs.policy import Reason
 log = structlog.get_logger("sayso.absences")
 
 OPEN_SECONDS: Final = 2.0
+LONGEST: Final = 300  # characters after the command
 _USER: Final = re.compile(r"[UW][A-Z0-9]{1,30}")
 _MENTION: Final = re.compile(r"<@([UW][A-Z0-9]{1,30})(?:\|[^<>]*)?>")
 _COVERS: Final = re.compile(r"\bcovers?\b", re.IGNORECASE)
@@ -58,7 +59,13 @@ class Said:
 
 
 def read(text: str) -> Said:
-    """Take "until Friday, <@U…|carol> covers" apart; nothing in here is looked up."""
+    """Take "until Friday, <@U…|carol> covers" apart; nothing in here is looked up.
+
+    More than anybody writes by hand says nothing, and the window asks for it.
+    """
+    text = " ".join(text.split())
+    if len(text) > LONGEST:
+        return Said()
     found = list(dict.fromkeys(_MENTION.findall(text)))
     left = _MENTION.sub(" ", text)
     ends, name = _ENDS.search(left), ""

@@ -80,6 +80,13 @@ def test_what_is_written_is_taken_apart_and_nobody_is_guessed(text: str, said: S
     assert said.cover == "" or read(text).day == said.day
 
 
+def test_words_that_nobody_writes_by_hand_set_nothing_and_take_no_time() -> None:
+    assert read("until Friday, <@U0ERIN> covers" + " and so on" * 30) == Said()
+    # To take this apart took seconds, in which nobody else was answered.
+    assert read("until ," + " " * 10_000 + ",x covers") == Said("", "", "x")
+    assert read("until Friday," + "., " * 10_000 + "covers x") == Said()
+
+
 async def test_alice_is_away_and_charlie_decides_for_her_until_she_is_back(desk: Desk) -> None:
     review = await shown(desk, IN_CREDIT.model_copy(update={"quorum": 2}))
     answer = await sayso(desk, "U0ALICE", "away until tomorrow, @Charlie covers")
