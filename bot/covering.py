@@ -95,7 +95,7 @@ async def post(
     listed: tuple[views.Waits, ...] = ()
     total = 0
     if not over:
-        listed, total = await waits_for(of, connection, approvers, absence.person)
+        listed, total = await _left_to_cover(of, connection, approvers, absence)
     names = {absence.person: absence.person_name}
     names |= await of.people.names(connection, [absence.person])
     return away.covers(
@@ -150,6 +150,27 @@ async def waits_for(
     """The first requests that wait for somebody, and how many do in all."""
     keys = await approvers.keys(connection, person)
     found = await waiting.of_person(connection, keys, voter=person, limit=LISTED)
+    return await _listed(of, connection, found)
+
+
+async def _left_to_cover(
+    of: Renderings, connection: Connection, approvers: Approvers, absence: Absence
+) -> tuple[tuple[views.Waits, ...], int]:
+    """The same of those that somebody who covers may decide; of others they hear nothing."""
+    found = await waiting.of_person(
+        connection,
+        (),
+        voter=absence.covered_by,
+        limit=LISTED,
+        covered=(absence.person,),
+        covered_keys=await approvers.keys(connection, absence.person),
+    )
+    return await _listed(of, connection, found)
+
+
+async def _listed(
+    of: Renderings, connection: Connection, found: waiting.Waiting
+) -> tuple[tuple[views.Waits, ...], int]:
     listed = []
     for review_id in found.reviews:
         review = await reviews.get(connection, review_id)

@@ -30,7 +30,16 @@ mine as (
     and r.audience = 'reviewers'
     and t.mark is null
     and (t.requester <> $3 or a.rule -> 'requester_may_decide' = 'true')
-    and (a.own or a.rule -> 'delegates_may_decide' is distinct from 'false')
+    and (
+      a.own
+      or (
+        a.rule -> 'delegates_may_decide' is distinct from 'false'
+        and (
+          not $4::text[] <@ array[t.requester]
+          or a.rule -> 'requester_may_decide' = 'true'
+        )
+      )
+    )
     and not exists (
       select
       from sayso.votes as v
@@ -43,8 +52,8 @@ mine as (
       select
       from sayso.handovers as h
       where h.review_id = a.review_id
-        and h.giver = $3
         and h.taken_back_at is null
+        and (h.giver = $3 or (not a.own and h.taker <> $3 and $4::text[] <@ array[h.giver]))
     )
   group by a.review_id
 )

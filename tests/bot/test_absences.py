@@ -124,6 +124,15 @@ async def test_alice_is_away_and_charlie_decides_for_her_until_she_is_back(desk:
     assert [len(await desk.audit(f"absence.{kind}")) for kind in kinds] == [1, 1, 1]
 
 
+async def test_who_covers_hears_nothing_of_what_a_rule_lets_nobody_else_decide(desk: Desk) -> None:
+    await shown(desk, IN_CREDIT.model_copy(update={"delegates_may_decide": False}))
+    await sayso(desk, "U0ALICE", "away until tomorrow, @Charlie covers")
+    await desk.post_all()
+    (message,) = direct(desk, "U0CHARLIE")
+    assert "you decide in their place" in message
+    assert "Asha Traders" not in message
+
+
 async def test_who_asked_does_not_decide_by_covering_and_a_click_sees_who_is_away_now(
     desk: Desk,
 ) -> None:

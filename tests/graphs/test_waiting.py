@@ -100,6 +100,19 @@ async def test_the_next_stage_and_whoever_is_covered_come_with_it(
     assert await mine(here, "user:U0ALICE") == [staged]
     covering = {"covered": ["U0DANA"], "covered_keys": ["user:U0DANA"]}
     assert await mine(here, "user:U0ALICE", **covering) == [staged, hers]
+    # Nor what the covered one asked for, or handed to somebody else.
+    own, given = [await asked(here, Rule(approvers=People(users=("U0DANA",)))) for _ in range(2)]
+    await here.database.execute(
+        "update sayso.threads set requester = 'U0DANA' "
+        "where id = (select thread_id from sayso.reviews where id = $1)",
+        own,
+    )
+    await here.database.execute(
+        "insert into sayso.handovers (review_id, giver, taker, made_by) "
+        "values ($1, 'U0DANA', 'U0ERIN', 'U0DANA')",
+        given,
+    )
+    assert await mine(here, "user:U0ALICE", **covering) == [staged, hers]
     two = await asked(here, Rule(approvers=People(users=("U0DANA", "U0ERIN")), quorum=2))
     await here.vote(two, APPROVE, by="U0DANA")
     assert await mine(here, "user:U0ALICE", **covering) == [staged, hers]
