@@ -1,4 +1,4 @@
-"""Names in the rules that lead nowhere: nodes that a graph has not, tools that it does not offer.
+"""Names in the rules that lead nowhere: nodes, fields and tools that a graph has not.
 
 Only whoever has loaded the graphs can tell: `sayso check`, and a worker, before it takes anything.
 """
@@ -16,6 +16,7 @@ import structlog
 from bot.configuration import Configuration
 from bot.supervision import command
 from checkpoints.text import clean
+from graphs.conditions import fields_of_state
 from graphs.registry import Registry
 from graphs.specs import Rule
 from graphs.structures import Structure, structure_of
@@ -31,15 +32,24 @@ def structures_of(registry: Registry) -> dict[str, Structure]:
 
 
 def mistakes(configuration: Configuration, known: Mapping[str, Structure]) -> Iterator[str]:
-    """Rules that are for a node which none of their graphs has, each with its place.
+    """Rules for a node, or with a field of the state, that none of their graphs has; with places.
 
     Of a graph that is not loaded nothing is said: that it is not, is told already.
     """
     for where, rule in _numbered(configuration):
         meant = _meant(rule, configuration, known)
-        if rule.node is None or meant is None:
+        if meant is None:
             continue
-        if not any(structure.may_have(rule.node) for structure in meant):
+        if rule.when is not None and all(structure.fields for structure in meant):
+            fields = [field for structure in meant for field in structure.fields]
+            for field in fields_of_state(rule.when):
+                if field not in fields:
+                    of = f"the state of {clean(rule.graph)} has" if rule.graph else "no state has"
+                    yield (
+                        f"{where}.when: {of} {'no' if rule.graph else 'a'} field called {field}."
+                        f"{_near(field, fields)}"
+                    )
+        if rule.node is not None and not any(each.may_have(rule.node) for each in meant):
             nodes = [node for structure in meant for node in structure.nodes]
             of = f"{clean(rule.graph)} has" if rule.graph else "no graph has"
             step = "no step" if rule.graph else "a step"
@@ -64,8 +74,11 @@ def asked_of_a_process(before: Configuration, after: Configuration) -> list[str]
 
     Another process loads the graphs for it; a web process must not run the code of users.
     """
-    named = {(rule.graph, rule.node) for rule in before.reviews}
-    if all(rule.node is None or (rule.graph, rule.node) in named for rule in after.reviews):
+    named = {(rule.graph, rule.node, rule.when) for rule in before.reviews}
+    if all(
+        (rule.node is None and rule.when is None) or (rule.graph, rule.node, rule.when) in named
+        for rule in after.reviews
+    ):
         return []
     try:
         asked = subprocess.run(

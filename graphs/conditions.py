@@ -35,6 +35,8 @@ FUNCTIONS: Final = frozenset((
 _BOUND: Final = re.compile(
     r"\.\s*(?:all|exists|exists_one|existsOne|map|filter)\s*\(\s*([A-Za-z_]\w*)\s*,"
 )
+_TEXT: Final = re.compile(r"'(?:\\.|[^'\\])*'|" r'"(?:\\.|[^"\\])*"|//[^\n]*')
+_FIELD: Final = re.compile(r"(?<![\w.])state\s*\.\s*([A-Za-z_]\w*)(?!\w|\s*\()")
 
 
 class ConditionFailed(Exception):
@@ -86,6 +88,14 @@ def compiled(source: str) -> Condition:
         known = f"{', '.join(NAMES[:-1])} and {NAMES[-1]}"
         raise ValueError(f"the condition names {', '.join(outside)}; there are only {known}")
     return Condition(source, program)
+
+
+def fields_of_state(source: str) -> list[str]:
+    """The fields of the state without which a condition cannot say anything, `state.sum`."""
+    asked = {found[1] for found in re.finditer(r"has\s*\(\s*state\s*\.\s*(\w+)", source)}
+    source = _TEXT.sub(" ", source)
+    named = _FIELD.findall(source) if "state" not in _BOUND.findall(source) else []
+    return [name for name in dict.fromkeys(named) if name not in asked]
 
 
 def _syntax(error: Exception) -> str:

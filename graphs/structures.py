@@ -16,11 +16,15 @@ from graphs.factories import Graph, subgraphs
 
 @dataclass(frozen=True)
 class Structure:
-    """The paths of nodes, `outer/inner`; `whole` where all are seen, and the names of tools."""
+    """The paths of nodes, `outer/inner`; `whole` where all are seen, and the names of tools.
+
+    `fields` are those of the outermost state, which conditions see; none where it has no names.
+    """
 
     nodes: tuple[str, ...]
     whole: bool
     tools: tuple[str, ...]
+    fields: tuple[str, ...] = ()
 
     def may_have(self, node: str) -> bool:
         """Whether a rule for that node, by its path or its last name, can ever match."""
@@ -37,7 +41,9 @@ def structure_of(graph: Graph) -> Structure:
     graphs = [("", graph), *((f"{path}/", inner) for path, inner in subgraphs(graph))]
     nodes = [f"{above}{name}" for above, each in graphs for name in each.nodes if name[:2] != "__"]
     whole = all(isinstance(each, CompiledStateGraph) for _, each in graphs)
-    return Structure(tuple(nodes), whole, tuple(dict.fromkeys(tools.names(graph))))
+    fields = graph.builder.channels if isinstance(graph, CompiledStateGraph) else ()
+    named = tuple(name for name in fields if name != "__root__")
+    return Structure(tuple(nodes), whole, tuple(dict.fromkeys(tools.names(graph))), named)
 
 
 def _ancestors(path: str) -> list[str]:

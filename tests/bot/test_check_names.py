@@ -82,6 +82,10 @@ approvers = { users = ["U0ALICE"] }
 quorum = 2
 [reviews.hours]
 holidays = "XX"
+[[reviews]]
+graph = "loan"
+when = "size(state.mesages) > 5"
+approvers = { users = ["U0ALICE"] }
 """
 
 
@@ -120,6 +124,8 @@ async def test_one_report_tells_every_mistake_with_its_line_and_what_slack_does_
             "mistake: sayso.toml:27: reviews[6].hours.to: '6 pm' is no time of day",
             "mistake: sayso.toml:27: reviews[6].hours.holidays: no holidays are known of 'Narnia'",
             "mistake: sayso.toml:32: reviews[7].hours.holidays: no holidays are known of 'XX'",
+            "mistake: sayso.toml:35: reviews[8].when: the state of loan has no field called "
+            "mesages. Did you mean messages?",
             "mistake: sayso.toml:13: reviews[2].node: no graph has a step called payment. "
             "Did you mean payments?",
             "mistake: sayso.toml:14: reviews[2].approvers.groups: Slack knows no user group S0LOST",
@@ -162,3 +168,17 @@ def test_a_tool_is_only_doubted_where_all_tools_can_be_seen() -> None:
     assert len(list(naming.warnings(rule(graph="loan", tool="pay"), {"loan": LOAN}))) == 1
     assert list(naming.warnings(rule(graph="loan", tool="send"), {"loan": LOAN})) == []
     assert list(naming.warnings(rule(graph="agent", tool="pay"), {"agent": AGENT})) == []
+
+
+@pytest.mark.parametrize(
+    ("when", "unknown"),
+    [("state.sum > 5 && state.summ > 5 && state.who.name == 'x'", ["summ"]),
+     ("has(state.late) && state.late", []), ("question.state.x == 'state.y'", []),
+     ("state.sum.size() > 5 || state['late'] == 5", [])],
+)  # fmt: skip
+def test_a_condition_names_fields_that_the_state_has(when: str, unknown: list[str]) -> None:
+    state = Structure(("pay",), whole=True, tools=(), fields=("sum", "who"))
+    found = list(naming.mistakes(rule(graph="loan", when=when), {"loan": state}))
+    assert [each.split("called ")[1].split(".")[0] for each in found] == unknown
+    bare = Structure(("pay",), whole=True, tools=())
+    assert list(naming.mistakes(rule(graph="loan", when=when), {"loan": bare})) == []
