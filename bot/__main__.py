@@ -19,6 +19,7 @@ import typer
 from bot import (
     commands_audit,
     commands_policy,
+    commands_posts,
     commands_reviews,
     commands_threads,
     commands_try,
@@ -34,6 +35,7 @@ app = typer.Typer(
 db = typer.Typer(help="The embedded database.", no_args_is_help=True)
 app.add_typer(commands_threads.app, name="threads")
 app.add_typer(commands_reviews.app, name="reviews")
+app.add_typer(commands_posts.app, name="posts")
 app.add_typer(commands_policy.app, name="policy")
 app.add_typer(commands_policy.cards, name="cards")
 app.add_typer(commands_audit.app, name="audit")

@@ -113,6 +113,26 @@ def retry(
 
 
 @app.command()
+def unpark(
+    id: Id,  # noqa: A002
+    user: Annotated[
+        str | None,
+        typer.Option("--as", help="An operator's Slack id; without it, you are the operator."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let a parked thread go on, one that ended its worker again and again. Mend that first."""
+    from bot import operating, printing
+    from graphs.threads import Status
+
+    found, refused = asyncio.run(operating.retry(id, user, only=Status.PARKED))
+    show_json(found) if as_json else printing.print_thread(found)
+    if refused is not None:
+        typer.echo(refused, err=True)
+        raise typer.Exit(1)
+
+
+@app.command()
 def rewind(
     id: Id,  # noqa: A002
     step: Annotated[

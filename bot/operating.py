@@ -119,11 +119,14 @@ async def show_thread(thread_id: str) -> dict[str, Any]:
         return await thread_of(office.database, await threads.resolve(office.database, thread_id))
 
 
-async def retry(thread_id: str, user: str | None) -> tuple[dict[str, Any], str | None]:
+async def retry(
+    thread_id: str, user: str | None, *, only: Status | None = None
+) -> tuple[dict[str, Any], str | None]:
     """Let a thread go on; the thread then, and why that was refused, if so.
 
     Args:
         user: the person who wants it; None is whoever runs this command, as an operator.
+        only: the status that the thread has to have.
 
     Raises:
         UnknownThread, AmbiguousThread
@@ -143,11 +146,12 @@ async def retry(thread_id: str, user: str | None) -> tuple[dict[str, Any], str |
                 said = terminal.may_not_retry(user or "", refusal, operators)
             else:
                 done = await interventions.retry(
-                    connection, thread.id, by=actor, may_unpark=operates, wish=office.wishes
-                )
+                    connection, thread.id, by=actor, may_unpark=operates, only=only,
+                    wish=office.wishes,
+                )  # fmt: skip
                 if isinstance(done, interventions.NotPossible):
                     why = done.status.value
-                    said = terminal.no_retry(done.status, operators, may_unpark=operates)
+                    said = terminal.no_retry(done.status, operators, may_unpark=operates, only=only)
             if said is not None or user is not None:
                 await audit.record(
                     connection,

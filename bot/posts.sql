@@ -309,12 +309,42 @@ where kind = $1
   and not coalesce(body, '{}') ? 'left'
 order by created_at;
 
--- name: parked
--- What cannot be shown, for whoever has to act.
-select id, kind, subject, place, error, parked_at
+-- name: not_shown
+-- What Slack does not show as it should, or only what is parked, oldest first; and how much it is.
+select id, kind, subject, place, thread_id, created_at, due_at, parked_at, attempts, error,
+       count(*) over () as altogether
 from sayso.posts
-where parked_at is not null and (shown < wanted or unsure)
-order by parked_at;
+where (shown < wanted or unsure)
+  and (parked_at is not null or not $1::boolean)
+order by created_at, id
+limit $2;
+
+-- name: begins
+-- What Slack does not show as it should and whose id begins so.
+select id, parked_at
+from sayso.posts
+where (shown < wanted or unsure)
+  and starts_with(id::text, $1)
+order by id
+limit 2;
+
+-- name: try_again
+-- Try what is parked again now: one post, or for null all. The locks are taken in one order.
+with parked as materialized (
+  select id
+  from sayso.posts
+  where parked_at is not null
+    and (shown < wanted or unsure)
+    and ($1::uuid is null or id = $1)
+  order by id
+  for no key update
+)
+update sayso.posts as p
+set due_at = least(p.due_at, now())
+from parked
+where p.id = parked.id
+returning p.id, p.kind, p.subject, p.place, p.thread_id, p.created_at, p.due_at, p.parked_at,
+          p.attempts, p.error;
 
 -- name: move
 -- A channel got another id: what stands there is found under the new one.

@@ -26,7 +26,7 @@ _KINDS: Final = {"start": "start", "change": "changed by hand", "rewind": "rewou
 def print_threads(found: Sequence[Mapping[str, Any]]) -> None:
     """One line a thread."""
     table = Table(box=None, pad_edge=False)
-    for name in ("id", "number", "graph", "status", "customer", "requester", "created"):
+    for name in ("id", "number", "graph", "status", "customer", "requester", "created", "why"):
         _column(table, name)
     for thread in found:
         customer = thread["customer"]
@@ -39,6 +39,7 @@ def print_threads(found: Sequence[Mapping[str, Any]]) -> None:
                 customer["name"] if customer else "",
                 thread["requester"],
                 thread["created_at"][:16],
+                _short(thread["reason"] or _error(thread["error"])),
             )
         )
     _print(table if found else "No threads.")
@@ -130,6 +131,27 @@ def print_rewound(done: Rewound) -> None:
         lines.append(f"{done.running} was running; what it did outside is not undone.")
     for line in lines:
         _print(" ".join(_cells(line)))
+
+
+def print_posts(found: Sequence[Mapping[str, Any]]) -> None:
+    """One line a message, with why it is not shown."""
+    table = Table(box=None, pad_edge=False)
+    for name in ("id", "kind", "subject", "place", "wanted", "parked", "attempts", "why"):
+        _column(table, name)
+    for post in found:
+        table.add_row(
+            *_cells(
+                post["id"],
+                post["kind"],
+                post["subject"],
+                post["place"],
+                post["created_at"][:16],
+                (post["parked_at"] or "")[:16],
+                post["attempts"],
+                post["error"] or "",
+            )
+        )
+    _print(table if found else "No messages.")
 
 
 def print_reviews(found: Sequence[Mapping[str, Any]]) -> None:

@@ -108,11 +108,33 @@ def may_not_retry(user: str, refusal: Refusal, operators: People) -> str:
     return f"{_because(refusal.reason, user, operators)} {NOTHING}"
 
 
-def no_retry(status: Status, operators: People, *, may_unpark: bool) -> str:
-    """Why trying again is not possible now."""
+def no_retry(
+    status: Status, operators: People, *, may_unpark: bool, only: Status | None = None
+) -> str:
+    """Why trying again is not possible now, or not of a thread that is not as it has to be."""
+    if only not in (None, status):
+        return f"The thread is {status} and not {only}. {NOTHING}"
     if status in (Status.HELD, Status.PARKED) and not may_unpark:
         return f"The thread is {status}. That is for {_names(operators)}. {NOTHING}"
     return f"The thread is {status}, so there is nothing to try again. {NOTHING}"
+
+
+def no_such_post(said: str) -> str:
+    """Nothing that waits to be shown has that id."""
+    return (
+        f"No message {one_line(said)} waits to be shown. `sayso posts list` shows what does. "
+        f"{NOTHING}"
+    )
+
+
+def several_posts(said: str) -> str:
+    """More than one begins so."""
+    return f"Several messages begin with {one_line(said)}. Write more of the id. {NOTHING}"
+
+
+def post_not_parked(said: str) -> str:
+    """It waits for its turn, and nobody has to do anything."""
+    return f"The message {one_line(said)} is not parked; it is tried by itself. {NOTHING}"
 
 
 def _because(reason: Reason, user: str, people: People | None) -> str:

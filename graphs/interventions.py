@@ -64,6 +64,7 @@ async def retry(
     *,
     by: str,
     may_unpark: bool,
+    only: Status | None = None,
     wish: Wish = no_wish,
 ) -> Retried | NotPossible:
     """Try again: a failed thread goes on at the step that failed, a parked or held one is let go.
@@ -73,6 +74,7 @@ async def retry(
     Args:
         may_unpark: `by` is an operator. For everybody else a parked or held thread stays so: what
             is wrong with it is not mended by trying again.
+        only: the status that the thread has to have.
 
     Raises:
         UnknownThread
@@ -82,7 +84,7 @@ async def retry(
     if row is None:
         raise UnknownThread(thread_id)
     before = await threads.get(connection, thread_id)
-    if before.status in _SET_ASIDE and not may_unpark:
+    if only not in (None, before.status) or (before.status in _SET_ASIDE and not may_unpark):
         return NotPossible(before.status)
     mended = before.status in (Status.FAILED, Status.PARKED, Status.HELD)
     if not mended and not await mailbox.hurry(connection, thread_id):

@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from checkpoints.database import Database
-from graphs import reviews
+from graphs import audit, reviews
 from graphs.specs import People, Rule
 from tests import zygote
 from tests.bot.conftest import Desk, until
@@ -179,6 +179,43 @@ async def test_what_should_be_shown_waits_without_slack(
     assert started["reviews"] == []
 
 
+async def test_a_parked_thread_is_listed_with_why_and_goes_on_when_an_operator_says_so(
+    terminal: Terminal, database: Database
+) -> None:
+    started = await terminal.json("threads", "start", "loan", "--input", json.dumps(LOAN))
+    unpark = ("threads", "unpark", started["id"])
+
+    async def set_aside(mark: str) -> None:
+        await database.execute(
+            "update sayso.threads set mark = $1, mark_reason = 'its worker ended 5 times'", mark
+        )
+        await database.execute("update sayso.leases set crashes = 5")
+
+    await set_aside("held")
+    code, _, err = await terminal.run(*unpark)
+    assert (code, "The thread is held and not parked." in err) == (1, True), err
+    await set_aside("parked")
+    assert await terminal.json("threads", "list", "--status", "held") == []
+    code, out, _ = await terminal.run("threads", "list", "--status", "parked")
+    assert (code, started["id"] in out, "its worker ended 5 times" in out) == (0, True, True)
+
+    code, _, err = await terminal.run(*unpark, "--as", "U0ALICE")
+    assert (code, "U0ALICE may not do this." in err) == (1, True), err
+    assert (await terminal.json("threads", "show", started["id"]))["status"] == "parked"
+    assert (await terminal.json(*unpark))["status"] == "queued"
+    assert await database.fetchval("select crashes from sayso.leases") == 0
+    assert (await terminal.run(*unpark))[0] == 1
+    whats = [entry.what for entry in await audit.of_thread(database, started["id"])]
+    assert whats == ["thread.started", *["try_again.refused"] * 2, "thread.retried",
+                     "try_again.refused"]  # fmt: skip
+    async with terminal.worker():
+
+        async def asked() -> Any:
+            return await terminal.json("reviews", "list", "--thread", started["id"])
+
+        await until("the question", asked, 30)
+
+
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
@@ -190,6 +227,7 @@ async def test_what_should_be_shown_waits_without_slack(
         (("threads", "start", "loan", "--input", "{}", "--context", "1"), 2, "object"),
         (("threads", "list", "--status", "sleeping"), 2, "paused"),
         (("threads", "show", "nothing"), 1, "no thread nothing"),
+        (("threads", "unpark", "nothing"), 1, "no thread nothing"),
         (("threads", "history", "nothing"), 1, "no thread nothing"),
         (("reviews", "list", "--thread", "nothing"), 1, "no thread nothing"),
         (("reviews", "show", "412"), 1, "no review 412"),
