@@ -19,7 +19,7 @@ from bot.errors import NobodyNamed, SlackFailed
 from bot.inline import LISTED
 from bot.people import LOOK_SECONDS
 from checkpoints.database import Connection, Database
-from graphs import covers
+from graphs import covers, reviews
 from graphs.covers import Handover
 from graphs.directory import Directory, keys_of
 from graphs.policy import Person
@@ -245,9 +245,19 @@ class Approvers:
         return [*keys_of(who, ""), *(f"manager:{holders.get(one, one)}" for one in led)]
 
     async def stands_in(self, user: str, review_id: int) -> str | None:
-        """Who decides a review in this person's place now, if somebody does."""
+        """Who decides a review in this person's place now, if somebody does and its rules let them.
+
+        Who may not decide it is sent nothing of it.
+        """
         database, team = self.people.database, self.people.team
-        return (await covers.ends(database, team, [user], review_id)).get(user)
+        review = await reviews.find(database, review_id)
+        asks = [item.rule for item in review.items if item.status == "open"] if review else []
+        rules = [rule for rule in asks if rule is not None and rule.delegates_may_decide]
+        if review is None or not rules:
+            return None
+        end = (await covers.ends(database, team, [user], review_id)).get(user)
+        own = any(rule.requester_may_decide for rule in rules)
+        return end if own or end != review.requester else None
 
     async def _standing(
         self, user: str, review: Review

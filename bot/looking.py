@@ -38,7 +38,7 @@ from checkpoints.database import Connection
 from graphs import audit, reviews, threads
 from graphs.directory import Directory
 from graphs.plain import plain
-from graphs.policy import Person, may_decide, may_view
+from graphs.policy import Person, Reason, may_decide, may_view
 from graphs.reviews import Review
 from graphs.specs import Rule
 from graphs.threads import Thread
@@ -180,6 +180,11 @@ class Looking:
             may_decide(rule, person, review.requester) is None for rule in rules
         ):
             refusal = None
+        # So does who decides in the place of somebody else.
+        if refusal is not None and refusal.reason is Reason.NOT_ALLOWED:
+            voter = await house.approvers.voter_of(person, review, via="slack")
+            if any(isinstance(voter.seat(rule, review.requester), Person) for rule in rules):
+                refusal = None
         async with house.database.transaction() as connection:
             await audit.record(
                 connection,

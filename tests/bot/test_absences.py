@@ -131,6 +131,12 @@ async def test_who_covers_hears_nothing_of_what_a_rule_lets_nobody_else_decide(d
     (message,) = direct(desk, "U0CHARLIE")
     assert "you decide in their place" in message
     assert "Asha Traders" not in message
+    hers = Rule(approvers=People(users=("U0ALICE",)))
+    await shown(desk, hers.model_copy(update={"delegates_may_decide": False}))
+    assert "Asha Traders" in direct(desk, "U0ALICE")[-1]
+    assert direct(desk, "U0CHARLIE") == [message]
+    await press(desk, "U0CHARLIE", "Details")
+    await window(desk, "U0CHARLIE", "cannot see the details")
 
 
 async def test_who_asked_does_not_decide_by_covering_and_a_click_sees_who_is_away_now(
@@ -307,6 +313,8 @@ async def test_a_card_that_goes_to_who_is_away_goes_to_who_covers_too(desk: Desk
     before = len(direct(desk, "U0CHARLIE"))
     review = await shown(desk, rule)
     assert len(direct(desk, "U0CHARLIE")) == before + 1
+    await desk.slack.click("U0CHARLIE", channel="D0CHARLIE", label="Details")
+    await window(desk, "U0CHARLIE", "Details", "Asha Traders")  # whoever decides may look
     await desk.slack.click("U0CHARLIE", channel="D0CHARLIE", label="Approve")
     assert (await reviews.get(desk.database, review.id)).outcome == "approved"
 
