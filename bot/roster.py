@@ -181,7 +181,10 @@ def _rows(file: Path, people: dict[str, Any]) -> Iterator[str | None]:
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        cells = [cell.strip() for cell in next(csv.reader([line]), [])]
+        try:
+            cells = [cell.strip() for cell in next(csv.reader([line]), [])]
+        except csv.Error:  # a value that is longer than any name
+            cells = []
         is_header = tuple(cell.casefold() for cell in cells) == _HEADER
         if header_may_come and is_header:
             header_may_come = False

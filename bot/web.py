@@ -184,7 +184,8 @@ def _malformed(content_type: str, body: bytes) -> bool:
             return True
         form: dict[str, list[Any]] = parse_qs(text, keep_blank_values=True, max_num_fields=200)
         if "payload" in form:
-            return not _has_shape(json.loads(form["payload"][0]), _INTERACTION)
+            said = json.loads(form["payload"][0])
+            return not (_has_shape(said, _INTERACTION) and _has_inputs(said))
         return not ("command" in form or "ssl_check" in form)
     except (ValueError, RecursionError):
         return True
@@ -230,7 +231,13 @@ _INTERACTION: Final[_Shape] = {
     "container": {"type": str, "channel_id": str, "message_ts": str, "thread_ts": str},
     "message": {"ts": str, "thread_ts": str},
     "actions": list,
-    "view": {"id": str, "callback_id": str, "private_metadata": str, "state": dict, "blocks": list},
+    "view": {
+        "id": str,
+        "callback_id": str,
+        "private_metadata": str,
+        "state": {"values": dict},
+        "blocks": list,
+    },
 }
 _LISTS_OF_OBJECTS: Final = frozenset({"files", "authorizations", "actions", "blocks"})
 
@@ -244,6 +251,15 @@ def _has_shape(value: Any, shape: _Shape) -> bool:
         if found is not None and not _is(found, wanted, name):
             return False
     return True
+
+
+def _has_inputs(said: Mapping[str, Any]) -> bool:
+    """Whether what was written in a window stands in it as blocks of inputs."""
+    blocks = (((said.get("view") or {}).get("state") or {}).get("values") or {}).values()
+    return all(
+        isinstance(block, dict) and all(isinstance(each, dict) for each in block.values())
+        for block in blocks
+    )
 
 
 def _is(found: Any, wanted: type | tuple[type, ...] | _Shape, name: str) -> bool:

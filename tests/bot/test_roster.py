@@ -189,6 +189,9 @@ def test_a_file_of_managers_is_told_by_its_lines(tmp_path: Path) -> None:
         "managers.file: m.csv, line 8: 'person' is no member id, such as U0BOB, and no e-mail "
         "address.",
     ]
+    (tmp_path / "m.csv").write_text("U" * 200_000)  # more than a value of such a file may hold
+    (whole,) = mistakes(tmp_path, '[managers]\nfile = "m.csv"\n')
+    assert whole == "managers.file: m.csv, line 1: write two values, person,manager."
     (tmp_path / "m.csv").write_text("x\n" * 300)
     assert mistakes(tmp_path, '[managers]\nfile = "m.csv"\n')[-1].endswith("and 280 more lines.")
 

@@ -80,6 +80,8 @@ async def test_what_is_not_proved_is_refused(
         (b"{}", "text/plain"),
         (b"payload=%7Bnot", FORM),
         (b"payload=%5B%5D", FORM),
+        (b'payload={"view": {"state": {"values": {"words": []}}}}', FORM),
+        (b'payload={"view": {"state": {"values": {"words": {"value": "x"}}}}}', FORM),
         (b"nothing=here", FORM),
     ],
 )
