@@ -18,6 +18,7 @@ from graphs import audit, reviews, votes
 from graphs.plain import digest, plain
 from graphs.sealing import START, Broken, Head, Sealed, chained, leaf_of
 from graphs.specs import People, Rule
+from memory import customers
 from tests.bot.conftest import Desk
 from tests.bot.test_commands import Terminal
 from tests.graphs.conftest import voter
@@ -92,6 +93,20 @@ async def test_the_record_is_exported_checked_and_told(desk: Desk, terminal: Ter
         {},
         {"thread_id": thread_id, "actor": "U0ALICE"},
     ]
+
+    async with desk.database.transaction() as connection:
+        asha = await customers.create(connection, "Asha Traders")
+        await customers.create(connection, "Kiran Foods")
+        about_her = "update sayso.threads set customer_id = $1, customer_name = $2"
+        await connection.execute(about_her, asha.id, asha.name)
+    for about, shown in (
+        (("--graph", "loan"), True), (("--graph", "refund"), False),
+        (("--customer", "asha traders"), True), (("--customer", "Kiran Foods"), False),
+        (("--since", "2020-01-01"), True),
+        (("--since", "2020-01-01", "--until", "2020-01-02"), False),
+    ):  # fmt: skip
+        code, out, err = await terminal.run("audit", "export", *about)
+        assert (code, "U0CHARLIE" in out) == (0, shown), (about, err)
 
     code, page, err = await terminal.run("audit", "story", thread_id)
     assert code == 0, err
