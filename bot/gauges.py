@@ -7,6 +7,7 @@ what the process knows by itself is told, and that the rest could not be counted
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Final
 
 import structlog
@@ -16,6 +17,7 @@ from bot.present import Present
 from checkpoints.database import Database, queries
 from checkpoints.errors import SaysoError
 from graphs import figures
+from graphs.figures import Figures
 
 log = structlog.get_logger("sayso.gauges")
 
@@ -41,13 +43,10 @@ class Gauges:
             "sayso_configuration_info", "The hash of the configuration in force.", "hash"
         )
         self._up = self._gauge("sayso_counted", "0 where the database could not be asked.")
-        self._reviews = self._gauge("sayso_reviews_open", "Questions that wait for an answer.")
         self._threads = self._gauge(
             "sayso_threads", "Threads that are not over, by where they stand.", "status"
         )
-        self._posts = self._gauge(
-            "sayso_posts_waiting", "Messages that Slack does not show yet as they should be."
-        )
+        self._plain = {name: self._gauge(name, says) for name, says in _SAYS.items()}
 
     async def text(self) -> bytes:
         """All of them as they are now."""
@@ -62,19 +61,62 @@ class Gauges:
         return generate_latest(self._registry)
 
     async def _count(self) -> None:
+        graphs = self._present.settings.configuration.graphs
         try:
             async with self._database.connection() as connection:
-                counted = await figures.count(connection)
-                waiting = await connection.fetchval(SQL.waiting)
+                counted = await figures.count(connection, graphs)
+                posts = await connection.fetchrow(SQL.waiting)
         except SaysoError as error:
             log.warning("gauges.not_counted", why=type(error).__name__)
             self._up.set(0)
             return
         self._up.set(1)
-        self._reviews.set(counted.open_reviews)
-        self._posts.set(waiting)
+        for name, value in _values(counted, dict(posts or {})).items():
+            self._plain[name].set(value)
         for status, count in counted.threads.items():
             self._threads.labels(status).set(count)
 
     def _gauge(self, name: str, says: str, *labels: str) -> Gauge:
         return Gauge(name, says, labels, registry=self._registry)
+
+
+_SAYS: Final[Mapping[str, str]] = {
+    "sayso_reviews_open": "Questions that wait for an answer.",
+    "sayso_threads_ready": "Threads that have something to do and that nobody runs.",
+    "sayso_threads_ready_oldest_seconds": "For how long the one of them has that waits longest.",
+    "sayso_leases_held": "Threads that a worker runs.",
+    "sayso_leases_run_out": "Threads whose worker is gone, and no other has taken them over yet.",
+    "sayso_leases_taken_over": "Threads that run again after a worker was lost with them.",
+    "sayso_crashes": "Workers lost in a row, of all threads that run or have something to do.",
+    "sayso_mailbox_waiting": "What was said or decided and waits for a worker to take it.",
+    "sayso_mailbox_oldest_seconds": "For how long the oldest of it waits.",
+    "sayso_posts_waiting": "Messages that Slack does not show yet as they should be.",
+    "sayso_posts_oldest_seconds": "For how long the oldest of them waits, without what is parked.",
+    "sayso_posts_parked": "Messages that Slack refused, until somebody acts.",
+    "sayso_audit_unsealed": "Entries of the record without a seal.",
+    "sayso_audit_unsealed_oldest_seconds": "How old the oldest of them is.",
+    "sayso_timers_overdue": "Reminders, escalations and deadlines that are due and did not happen.",
+    "sayso_timers_overdue_oldest_seconds": "How late the oldest of them is.",
+}
+
+
+def _values(counted: Figures, posts: Mapping[str, float]) -> Mapping[str, float]:
+    load = counted.leases
+    return {
+        "sayso_reviews_open": counted.open_reviews,
+        "sayso_threads_ready": load.ready,
+        "sayso_threads_ready_oldest_seconds": load.ready_seconds,
+        "sayso_leases_held": load.held,
+        "sayso_leases_run_out": load.run_out,
+        "sayso_leases_taken_over": load.taken_over,
+        "sayso_crashes": load.crashes,
+        "sayso_mailbox_waiting": counted.mailbox.count,
+        "sayso_mailbox_oldest_seconds": counted.mailbox.seconds,
+        "sayso_posts_waiting": posts["messages"],
+        "sayso_posts_oldest_seconds": posts["seconds"],
+        "sayso_posts_parked": posts["parked"],
+        "sayso_audit_unsealed": counted.unsealed.count,
+        "sayso_audit_unsealed_oldest_seconds": counted.unsealed.seconds,
+        "sayso_timers_overdue": counted.overdue.count,
+        "sayso_timers_overdue_oldest_seconds": counted.overdue.seconds,
+    }

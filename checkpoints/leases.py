@@ -110,6 +110,27 @@ class Standing:
     crashes: int
 
 
+@dataclass(frozen=True)
+class Load:
+    """How much there is to do and how much is being done, of all threads together.
+
+    Attributes:
+        ready: threads that nobody owns and that have something to do now.
+        ready_seconds: for how long the one has that waits longest.
+        held: leases that run.
+        run_out: leases whose owner did not extend them, and nobody took over yet.
+        taken_over: owned threads that lost an owner and have got nowhere since.
+        crashes: owners lost in a row, of all threads that are not at rest.
+    """
+
+    ready: int
+    ready_seconds: float
+    held: int
+    run_out: int
+    taken_over: int
+    crashes: int
+
+
 async def create(connection: Connection, thread_id: str, scope: str) -> None:
     """Make the lease of a new thread, idle; do nothing where it has one."""
     await connection.execute(SQL.create_lease, thread_id, scope)
@@ -303,3 +324,10 @@ async def standings(connection: Connection, thread_ids: Iterable[str]) -> dict[s
     """Return what the leases of these threads say now, by thread id."""
     rows = await connection.fetch(SQL.standings, list(thread_ids))
     return {row["thread_id"]: Standing(**row) for row in rows}
+
+
+async def load(connection: Connection) -> Load:
+    """Count them now, from the indexes that hold only what is owned or has something to do."""
+    row = await connection.fetchrow(SQL.load)
+    assert row is not None  # noqa: S101  it only counts
+    return Load(**row)

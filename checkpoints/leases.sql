@@ -205,3 +205,32 @@ select exists (
 select thread_id, scope, epoch, owner, lease_until, ready_at, crashes
 from sayso.leases
 where thread_id = any($1::text[]);
+
+-- name: load
+-- How much there is to do and how much is being done. Two halves, so that each reads one of the
+-- partial indexes, however many threads rest.
+with waiting as (
+  select
+    count(*) filter (where ready_at <= now()) as ready,
+    min(ready_at) as since,
+    coalesce(sum(crashes), 0) as crashes
+  from sayso.leases
+  where owner is null and ready_at is not null
+),
+owned as (
+  select
+    count(*) filter (where lease_until >= now()) as held,
+    count(*) filter (where lease_until < now()) as run_out,
+    count(*) filter (where crashes > 0) as taken_over,
+    coalesce(sum(crashes), 0) as crashes
+  from sayso.leases
+  where owner is not null
+)
+select
+  waiting.ready,
+  coalesce(greatest(extract(epoch from now() - waiting.since), 0), 0)::float8 as ready_seconds,
+  owned.held,
+  owned.run_out,
+  owned.taken_over,
+  waiting.crashes + owned.crashes as crashes
+from waiting, owned;

@@ -12,8 +12,16 @@ where mark in ('failed', 'held', 'parked')
 group by mark;
 
 -- name: queued
--- How many threads that nobody owns ($1 are owned) have something that can be fed to them now.
-select count(distinct m.thread_id)
+-- What can be fed now to threads that nobody owns ($1 are owned): how many threads, how much of it
+-- is due, and for how long the oldest is. It also finds what nobody was woken for.
+select
+  count(distinct m.thread_id) as threads,
+  count(*) filter (where m.due_at <= now()) as rows,
+  coalesce(
+    extract(epoch from max(now() - greatest(m.created_at, m.due_at))
+      filter (where m.due_at <= now())),
+    0
+  )::float8 as seconds
 from sayso.mailbox as m
 join sayso.threads as t on t.id = m.thread_id
 where m.consumed_at is null
@@ -36,3 +44,26 @@ where m.consumed_at is null
       )
     )
   );
+
+-- name: unsealed
+-- How many entries of the record have no seal, and since when the oldest is written.
+select
+  count(*) as entries,
+  coalesce(extract(epoch from max(now() - a.at)), 0)::float8 as seconds
+from sayso.audit_unsealed as u
+join sayso.audit as a on a.id = u.audit_id;
+
+-- name: overdue
+-- How many timers of these graphs are due and were not acted on, and how late the oldest is. The
+-- clock of what is set aside stands.
+select
+  count(*) as timers,
+  coalesce(extract(epoch from max(now() - t.due_at)), 0)::float8 as seconds
+from sayso.timers as t
+join sayso.reviews as r on r.id = t.review_id
+join sayso.threads as h on h.id = r.thread_id
+where t.fired_at is null
+  and t.due_at <= now()
+  and r.graph = any ($1::text[])
+  and h.mark is distinct from 'held'
+  and h.mark is distinct from 'parked';
