@@ -22,7 +22,7 @@ from checkpoints.database import Connection, Database
 from graphs import covers, reviews
 from graphs.covers import Handover
 from graphs.directory import Directory, keys_of
-from graphs.policy import Person
+from graphs.policy import Person, may_stand_in
 from graphs.reviews import Item, Review
 from graphs.specs import People, Rule
 from graphs.votes import Voter
@@ -268,7 +268,11 @@ class Approvers:
         ids = await covers.for_(database, self.people.team, user, review.id)
         lists = [rule.approvers for rule in review.every_rule]
         found = await asyncio.gather(*(self.look_up(one, lists) for one in ids))
-        return tuple(found), handed
+        # Who could not decide for somebody now passes that on to nobody either.
+        barred = {one.id for one in found if may_stand_in(one) is not None}
+        if barred:
+            ids = await covers.for_(database, self.people.team, user, review.id, last=barred)
+        return tuple(one for one in found if one.id in ids), handed
 
     def _voter(
         self,

@@ -103,12 +103,14 @@ async def for_(
     now: datetime | None = None,
     *,
     for_sure: bool = False,
+    last: Collection[str] = (),
 ) -> tuple[str, ...]:
     """For whom this person may decide now, the nearest first; nobody, where they handed it over.
 
     Args:
         review_id: whose hand-overs count too.
         for_sure: let none of the absences end before this transaction does.
+        last: behind whom else no chain goes on.
     """
     given = {one.giver: one.taker for one in await of_review(connection, review_id)}
     if person in given:
@@ -122,7 +124,7 @@ async def for_(
         level = [*away, *(giver for giver, taker in given.items() if taker in level)]
         if not level:
             break
-    return covered(person, leads, await _last(connection, review_id))
+    return covered(person, leads, {*last, *await _last(connection, review_id)})
 
 
 async def away(

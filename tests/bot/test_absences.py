@@ -12,6 +12,7 @@ from bot import posts
 from bot.absences import Said, read
 from bot.wishes import Wishes
 from graphs import absences, covers, reviews
+from graphs.policy import Person
 from graphs.specs import People, Rule, Stage
 from tests.bot.conftest import Desk, until
 from tests.bot.test_clicks import window
@@ -317,6 +318,20 @@ async def test_a_card_that_goes_to_who_is_away_goes_to_who_covers_too(desk: Desk
     await window(desk, "U0CHARLIE", "Details", "Asha Traders")  # whoever decides may look
     await desk.slack.click("U0CHARLIE", channel="D0CHARLIE", label="Approve")
     assert (await reviews.get(desk.database, review.id)).outcome == "approved"
+
+
+async def test_a_chain_of_covers_ends_at_an_account_that_is_deactivated(desk: Desk) -> None:
+    review = await shown(desk)
+    until_ = datetime.now(UTC) + timedelta(days=2)
+    for who, cover in (("U0ALICE", "U0GONE"), ("U0GONE", "U0CHARLIE")):
+        async with desk.database.transaction() as connection:
+            await absences.set_(
+                connection, person=Person(who, "T0SAYSO"), cover=Person(cover, "T0SAYSO"),
+                until=until_,
+            )  # fmt: skip
+    await press(desk, "U0CHARLIE", "Approve")
+    assert [one["reason"] for one in await desk.audit("vote.refused")] == ["not_allowed"]
+    assert (await reviews.get(desk.database, review.id)).votes == ()
 
 
 async def test_a_request_is_handed_over_decided_by_the_other_one_or_taken_back(desk: Desk) -> None:
