@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 import structlog
@@ -159,6 +160,7 @@ class Worker:
             ),
             wish=Wishes(self._present),
             fetch=fetch,
+            clock=partial(shown_time, environment.clock_url),
         )
 
     @asynccontextmanager

@@ -42,7 +42,7 @@ from graphs.feeding import Plan
 from graphs.loops import Cut, GraphLoop, Job
 from graphs.plays import Order, Played, Side, play
 from graphs.policy import Policy
-from graphs.ports import Fetch, Wish
+from graphs.ports import Clock, Fetch, Wish
 from graphs.progress import Progress
 from graphs.registry import LoadedGraph, Registry
 from graphs.states import Broke
@@ -112,6 +112,7 @@ class Owner:
         limits: Limits,
         wish: Wish,
         fetch: Fetch,
+        clock: Clock,
         loop: GraphLoop,
         side: Side,
     ) -> None:
@@ -121,6 +122,7 @@ class Owner:
         self._limits = limits
         self._wish = wish
         self._fetch = fetch
+        self._clock = clock
         self._loop = loop
         self._side = side
 
@@ -234,6 +236,7 @@ class Owner:
         """Settle, again and again while the database is away and the lease may still be ours."""
 
         async def once() -> None:
+            at = await self._clock() if played.asked else None
             async with self._database.transaction() as connection:
                 rest = await settling.settle(
                     connection,
@@ -243,6 +246,7 @@ class Owner:
                     played=played,
                     policy=self._policy(),
                     wish=self._wish,
+                    at=at,
                 )
                 reached("settle.written")
             log.info(

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from checkpoints.database import Connection
@@ -34,6 +35,14 @@ Wish: TypeAlias = Callable[[Connection, str, str], Awaitable[None]]
 
 Fetch: TypeAlias = Callable[["FileRef"], Awaitable[bytes]]
 """`fetch(file)`: the bytes of a file the chat named; raises `graphs.errors.FileRefused`."""
+
+
+Clock: TypeAlias = Callable[[], Awaitable[datetime | None]]
+"""`clock()`: the time by which people are asked; None for the database's own."""
+
+
+async def no_clock() -> None:
+    """Leave the time to the database."""
 
 
 async def no_wish(connection: Connection, kind: str, subject: str) -> None:

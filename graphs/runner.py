@@ -45,7 +45,7 @@ from graphs.ownership import AWAY_SECONDS, Owner, Ownership
 from graphs.ownership import Limits as Limits
 from graphs.plays import MakeSaver, Side, open_side
 from graphs.policy import Policy
-from graphs.ports import Fetch, Wish, no_fetch, no_wish
+from graphs.ports import Clock, Fetch, Wish, no_clock, no_fetch, no_wish
 from graphs.registry import Registry
 
 log = structlog.get_logger(__name__)
@@ -66,6 +66,7 @@ class Runner:
         limits: Limits | None = None,
         wish: Wish = no_wish,
         fetch: Fetch = no_fetch,
+        clock: Clock = no_clock,
         make_saver: MakeSaver | None = None,
         owner: str | None = None,
     ) -> None:
@@ -83,6 +84,7 @@ class Runner:
         self._limits = limits or Limits()
         self._wish = wish
         self._fetch = fetch
+        self._clock = clock
         self._make_saver = make_saver or _postgres_saver
         self.owner = owner or f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._loop = GraphLoop()
@@ -127,6 +129,7 @@ class Runner:
             limits=self._limits,
             wish=self._wish,
             fetch=self._fetch,
+            clock=self._clock,
             loop=self._loop,
             side=side,
         )

@@ -57,6 +57,7 @@ async def settle(
     played: Played,
     policy: Policy,
     wish: Wish,
+    at: datetime | None = None,
 ) -> Rest:
     """Write where the play came to rest and let go of the thread.
 
@@ -67,6 +68,9 @@ async def settle(
     5. The head, the error with its next attempt, the outcome.
     6. Audit, wishes.
     7. Release, ready again when the next row can be fed.
+
+    Args:
+        at: the time from which the clocks of new questions run; None is the database's.
 
     Raises:
         StaleOwner: nothing was written.
@@ -86,7 +90,7 @@ async def settle(
     await mailbox.consume(connection, [*fed, *played.plan.taken])
     if played.ran:
         await mailbox.consume_retries(connection, thread.id)
-    opened, revised = await _put(connection, thread, loaded, played, policy, again)
+    opened, revised = await _put(connection, thread, loaded, played, policy, again, at)
     pending = [asked.interrupt_id for asked in played.asked]
     gone = await reviews.withdraw_gone(
         connection, thread.id, pending, because="the request moved on"
@@ -233,6 +237,7 @@ async def _put(
     played: Played,
     policy: Policy,
     again: Mapping[str, Any],
+    at: datetime | None,
 ) -> tuple[list[int], list[int]]:
     opened: list[int] = []
     revised: list[int] = []
@@ -270,7 +275,8 @@ async def _put(
                 },
             )  # fmt: skip
             if any(deadlines.has_timers(item["rule"]) for item in items):
-                await deadlines.begin(connection, await reviews.get(connection, put.review_id))
+                review = await reviews.get(connection, put.review_id)
+                await deadlines.begin(connection, review, at=at)
             if untold:
                 await audit.record(
                     connection, "rule.failed", thread_id=thread.id, review_id=put.review_id,

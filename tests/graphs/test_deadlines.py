@@ -6,9 +6,11 @@ import asyncio
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, time, timedelta
-from typing import Any
+from typing import Any, TypedDict
 
 import pytest
+from langgraph.graph import START, StateGraph
+from langgraph.types import interrupt
 from pydantic import ValidationError
 
 from graphs import audit, deadlines, interventions, mailbox, reviews, timers, votes
@@ -23,7 +25,12 @@ from graphs.specs import (
     WorkingHours,
 )
 from graphs.templates import Button, Template
-from tests.graphs.conftest import House
+from tests.graphs.conftest import House, loaded
+
+
+class Text(TypedDict):
+    text: str
+
 
 PEOPLE = People(users=("U0ALICE", "U0DANA"))
 APPROVE = {"decision": "approve"}
@@ -298,3 +305,20 @@ async def test_escalation_adds_people_and_takes_none_away(house: Callable[..., H
     assert item.opened_under is not None
     assert item.opened_under.approvers == PEOPLE
     assert isinstance(await here.vote(review.id, APPROVE, by="U0ERIN"), votes.Decided)
+
+
+async def test_the_clock_of_a_question_runs_from_the_time_that_its_worker_is_shown(
+    house: Callable[..., House],
+) -> None:
+    graph = StateGraph(Text).add_node("ask", lambda _: {"text": interrupt("Go on?")})
+    here = house(loaded("loan", graph.add_edge(START, "ask").compile()), rules=(rule("hold"),))
+    shown = datetime(2031, 2, 3, 4, 5, tzinfo=UTC)
+
+    async def moved() -> datetime:
+        return shown
+
+    async with here.working(clock=moved):
+        thread_id = await here.start("loan", {"text": ""})
+        await here.until(thread_id, "paused")
+    (review,) = await here.open_reviews(thread_id)
+    assert await deadlines.of_review(here.database, review.id) == {0: shown + DAY}
