@@ -46,12 +46,18 @@ where m.consumed_at is null
   );
 
 -- name: unsealed
--- How many entries of the record have no seal, and since when the oldest is written.
+-- How many entries of the record have no seal, and for how long the first of them has none. Only
+-- that one is looked up: the record is long.
 select
-  count(*) as entries,
-  coalesce(extract(epoch from max(now() - a.at)), 0)::float8 as seconds
-from sayso.audit_unsealed as u
-join sayso.audit as a on a.id = u.audit_id;
+  (select count(*) from sayso.audit_unsealed) as entries,
+  coalesce(
+    (
+      select extract(epoch from now() - a.at)
+      from sayso.audit as a
+      where a.id = (select min(u.audit_id) from sayso.audit_unsealed as u)
+    ),
+    0
+  )::float8 as seconds;
 
 -- name: overdue
 -- How many timers of these graphs are due and were not acted on, and how late the oldest is. The
