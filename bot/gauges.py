@@ -7,6 +7,7 @@ what the process knows by itself is told, and that the rest could not be counted
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping
 from typing import Final
 
@@ -69,12 +70,19 @@ class Gauges:
         except SaysoError as error:
             log.warning("gauges.not_counted", why=type(error).__name__)
             self._up.set(0)
+            self._forget()
             return
         self._up.set(1)
         for name, value in _values(counted, dict(posts or {})).items():
             self._plain[name].set(value)
         for status, count in counted.threads.items():
             self._threads.labels(status).set(count)
+
+    def _forget(self) -> None:
+        """What was counted before is no figure of now: a backlog must not look as small as ever."""
+        self._threads.clear()
+        for gauge in self._plain.values():
+            gauge.set(math.nan)
 
     def _gauge(self, name: str, says: str, *labels: str) -> Gauge:
         return Gauge(name, says, labels, registry=self._registry)

@@ -159,6 +159,20 @@ async def test_a_sealer_and_a_clock_that_stand_still_are_seen(
     assert (found["sayso_timers_overdue"], found["sayso_timers_overdue_oldest_seconds"]) == (0, 0)
 
 
+async def test_while_the_database_is_away_no_old_figure_is_passed_off_as_one_of_now(
+    database_url: str, present: Present, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.gauges.FRESH_SECONDS", 0.0)
+    async with Database.open(database_url) as leaving:
+        gauges = Gauges(leaving, present)
+        assert b'sayso_threads{status="held"} 0.0' in await gauges.text()
+    text = await gauges.text()
+    assert b"sayso_counted 0.0" in text
+    assert b"sayso_mailbox_waiting NaN" in text
+    assert b"sayso_threads{" not in text
+    assert b"sayso_configuration_broken 0.0" in text
+
+
 async def test_whoever_asks_often_costs_the_database_one_count_in_a_few_seconds(
     database: Database, present: Present
 ) -> None:
