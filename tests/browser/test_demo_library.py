@@ -1,4 +1,4 @@
-"""The demo's other graphs in a real Chromium: an agent's actions, and two reviews at once."""
+"""What else the demo offers, in a real Chromium: two more graphs, and the rules of larger loans."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def demo(tmp_path: Path, demo_ports: None) -> AsyncIterator[Demo]:
 
 
 def card(page: Page, *texts: str) -> Locator:
-    found = page.locator("#log article:not(.reply)")
+    found = page.locator("#log article:not(.reply, .private)")
     for text in texts:
         found = found.filter(has_text=text)
     return found
@@ -110,7 +110,41 @@ async def text(demo: Demo, bob: Page, browser: Browser) -> None:
     await picture(bob, "demo-content-4-published")
 
 
-async def test_the_demo_offers_an_agents_refund_and_a_text_that_two_people_review(
+async def loans(demo: Demo, bob: Page, browser: Browser) -> None:
+    """Two have to approve, one for somebody who is away; stages; and a clock that is moved."""
+    await bob.get_by_role("button", name="Two have to approve").click()
+    alice = await look(browser, demo, "U0ALICE", "C0CREDIT", "guide")
+    large = card(alice, "Loan of 120,000 for Lakshmi Tailors")
+    await see(large, "Needs 2 approvals.", "None yet.")
+    await alice.get_by_role("button", name="Charlie covers for Alice").click()
+    await see(alice.locator("#log"), "You are away until", "@Charlie decides in your place")
+    await see(large, "@Charlie for @Alice, who is away until")
+    charlie = await look(browser, demo, "U0CHARLIE", "C0CREDIT", "guide")
+    await press(card(charlie, "Loan of 120,000"), "Approve: ")
+    await see(large, "1 of 2 approvals.", "@Charlie for @Alice")
+    await picture(alice, "demo-rules-1-covered")
+
+    await bob.get_by_role("button", name="Erin first, then two").click()
+    largest = card(alice, "Loan of 300,000 for Harbour Fish")
+    await see(largest, "Needs 1 approval, stage 1 of 2.", "Stage 1: @Erin")
+    await press(largest, "Approve: ")
+    await see(alice.locator("#log"), "Erin decides first")
+    erin = await look(browser, demo, "U0ERIN", "C0CREDIT", "guide")
+    await press(card(erin, "Loan of 300,000"), "Approve: ")
+    await see(largest, "stage 2 of 2.", "Stage 1: approved by @Erin")
+    await picture(alice, "demo-rules-2-stages")
+
+    for _ in range(9):  # past the escalation after eight hours
+        await erin.get_by_role("button", name="+1 hour").click()
+    await see(large, "Overdue, 1 of 2 approvals.")
+    await press(card(erin, "Loan of 120,000"), "Approve: ")
+    await see(large, "Done.", "120,000 paid to Lakshmi Tailors")
+    await erin.get_by_role("button", name="Run out the clock").click()
+    await see(largest, "Time ran out.")
+    await picture(alice, "demo-rules-3-clock")
+
+
+async def test_the_demo_offers_a_refund_a_text_for_two_and_rules_with_stages_absence_and_a_clock(
     demo: Demo, browser: Browser
 ) -> None:
     bob = await look(browser, demo, "U0BOB", "C0LOANS", "guide")
@@ -118,3 +152,4 @@ async def test_the_demo_offers_an_agents_refund_and_a_text_that_two_people_revie
     await text(demo, bob, browser)
     # Neither is the story of the loan, which is still to be told.
     await expect(bob.locator(".step.done")).to_have_count(0)
+    await loans(demo, bob, browser)
