@@ -16,7 +16,7 @@ import structlog
 from bot.configuration import Configuration
 from bot.supervision import command
 from checkpoints.text import clean
-from graphs.conditions import fields_of_state
+from graphs.conditions import FIELDS, fields_of
 from graphs.registry import Registry
 from graphs.specs import Rule
 from graphs.structures import Structure, structure_of
@@ -37,12 +37,13 @@ def mistakes(configuration: Configuration, known: Mapping[str, Structure]) -> It
     Of a graph that is not loaded nothing is said: that it is not, is told already.
     """
     for where, rule in _numbered(configuration):
+        yield from _of_every_graph(where, rule)
         meant = _meant(rule, configuration, known)
         if meant is None:
             continue
         if rule.when is not None and all(structure.fields for structure in meant):
             fields = [field for structure in meant for field in structure.fields]
-            for field in fields_of_state(rule.when):
+            for field in fields_of("state", rule.when):
                 if field not in fields:
                     of = f"the state of {clean(rule.graph)} has" if rule.graph else "no state has"
                     yield (
@@ -67,6 +68,15 @@ def warnings(configuration: Configuration, known: Mapping[str, Structure]) -> It
         if rule.tool not in tools and all(structure.tools for structure in meant):
             near = _near(rule.tool, tools)
             yield f"{where}.tool: no tool called {clean(rule.tool)} is found.{near}"
+
+
+def _of_every_graph(where: str, rule: Rule) -> Iterator[str]:
+    """Fields that neither a thread nor a customer nor a requester has, whatever the graph."""
+    for name, fields in FIELDS.items() if rule.when is not None else ():
+        for field in fields_of(name, rule.when or ""):
+            if field not in fields:
+                has = f"It has {' and '.join(fields)}." if fields else "It is the id of a person."
+                yield f"{where}.when: {name} has no field called {field}. {has}"
 
 
 def asked_of_a_process(before: Configuration, after: Configuration) -> list[str]:

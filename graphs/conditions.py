@@ -36,7 +36,12 @@ _BOUND: Final = re.compile(
     r"\.\s*(?:all|exists|exists_one|existsOne|map|filter)\s*\(\s*([A-Za-z_]\w*)\s*,"
 )
 _TEXT: Final = re.compile(r"'(?:\\.|[^'\\])*'|" r'"(?:\\.|[^"\\])*"|//[^\n]*')
-_FIELD: Final = re.compile(r"(?<![\w.])state\s*\.\s*([A-Za-z_]\w*)(?!\w|\s*\()")
+FIELDS: Final = {
+    "thread": ("id", "number", "graph"),
+    "customer": ("id", "name"),
+    "requester": (),  # their id, a text
+}
+"""The fields of those names that are the same for every graph."""
 
 
 class ConditionFailed(Exception):
@@ -90,11 +95,12 @@ def compiled(source: str) -> Condition:
     return Condition(source, program)
 
 
-def fields_of_state(source: str) -> list[str]:
-    """The fields of the state without which a condition cannot say anything, `state.sum`."""
-    asked = {found[1] for found in re.finditer(r"has\s*\(\s*state\s*\.\s*(\w+)", source)}
+def fields_of(of: str, source: str) -> list[str]:
+    """The fields of one of the names without which a condition cannot say anything, `state.sum`."""
+    asked = set(re.findall(rf"has\s*\(\s*{of}\s*\.\s*(\w+)", source))
     source = _TEXT.sub(" ", source)
-    named = _FIELD.findall(source) if "state" not in _BOUND.findall(source) else []
+    field = rf"(?<![\w.]){of}\s*\.\s*([A-Za-z_]\w*)(?!\w|\s*\()"
+    named = re.findall(field, source) if of not in _BOUND.findall(source) else []
     return [name for name in dict.fromkeys(named) if name not in asked]
 
 

@@ -182,3 +182,21 @@ def test_a_condition_names_fields_that_the_state_has(when: str, unknown: list[st
     assert [each.split("called ")[1].split(".")[0] for each in found] == unknown
     bare = Structure(("pay",), whole=True, tools=())
     assert list(naming.mistakes(rule(graph="loan", when=when), {"loan": bare})) == []
+
+
+@pytest.mark.parametrize(
+    ("when", "unknown"),
+    [
+        ("thread.number > 5 && customer.name == 'Asha'", []),
+        ("thread.numbre > 5", ["numbre"]),
+        ("has(customer.vip) && customer.vip", []),
+        ("customer.vip || thread.day == 1", ["day", "vip"]),
+        ("requester.id == 'U0BOB'", ["id"]),
+        ("requester == 'customer.vip' && state.customer.vip", []),
+    ],
+)
+def test_a_condition_names_fields_that_every_thread_and_customer_has(
+    when: str, unknown: list[str]
+) -> None:
+    found = list(naming.mistakes(rule(when=when), {}))
+    assert [each.split("called ")[1].split(".")[0] for each in found] == unknown
