@@ -117,6 +117,22 @@ async def begin_anew(
     await begin(connection, review, items=items, at=at)
 
 
+async def remind_anew(
+    connection: Connection, review: Review, item: Item, now: datetime | None
+) -> None:
+    """Let the reminders of an item begin now, for the people of the stage that is open by now.
+
+    Escalation and deadline are of the whole question and stay.
+    """
+    at = now or await connection.fetchval("select now()")
+    await connection.execute(SQL.stop_reminders, review.id, item.item)
+    for timer in planned(item.rule, at):
+        if timer.kind == "remind":
+            await connection.execute(
+                SQL.begin, review.id, item.item, timer.kind, timer.turn, timer.due_at, timer.wall,
+            )  # fmt: skip
+
+
 async def all_of_review(
     connection: Connection | Database, review_id: int
 ) -> Mapping[int, Sequence[Timer]]:

@@ -22,6 +22,14 @@ where review_id = $1
   and item = any ($2::integer[])
   and (kind <> 'remind' or fired_at is null);
 
+-- name: stop_reminders
+-- Take away the reminders of an item that did not go out yet.
+delete from sayso.timers
+where review_id = $1
+  and item = $2
+  and kind = 'remind'
+  and fired_at is null;
+
 -- name: passed
 -- The items of a review whose deadline was acted on.
 select item

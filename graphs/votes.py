@@ -32,7 +32,7 @@ from typing import Any, Final, TypeAlias
 from checkpoints import leases
 from checkpoints.database import Connection, queries
 from checkpoints.text import clean, clean_json
-from graphs import actions, applying, audit, covers, mailbox, ports, reviews, threads
+from graphs import actions, applying, audit, covers, deadlines, mailbox, ports, reviews, threads
 from graphs.answers import check
 from graphs.covers import Handover
 from graphs.directory import Directory
@@ -245,6 +245,9 @@ async def vote(
     if decided is None:
         if tally.stage != mine.stage:
             await reviews.renew_asks(connection, review_id)
+        if tally.stage > mine.stage:
+            opened = await reviews.get(connection, review_id)
+            await deadlines.remind_anew(connection, opened, opened.items[item], now)
         if tally.out_of_reach:
             await wish(connection, ports.NOTICE, f"unreachable:{review_id}")
         if edits:

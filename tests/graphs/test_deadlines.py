@@ -21,11 +21,12 @@ from graphs.specs import (
     GraphSpec,
     People,
     Rule,
+    Stage,
     TimeOfDay,
     WorkingHours,
 )
 from graphs.templates import Button, Template
-from tests.graphs.conftest import House, loaded
+from tests.graphs.conftest import House, loaded, voter
 
 
 class Text(TypedDict):
@@ -322,3 +323,28 @@ async def test_the_clock_of_a_question_runs_from_the_time_that_its_worker_is_sho
         await here.until(thread_id, "paused")
     (review,) = await here.open_reviews(thread_id)
     assert await deadlines.of_review(here.database, review.id) == {0: shown + DAY}
+
+
+async def test_the_people_of_the_next_stage_are_reminded_from_its_beginning_on(
+    house: Callable[..., House],
+) -> None:
+    here = house()
+    stages = tuple(Stage(approvers=People(users=(one,))) for one in ("U0ERIN", "U0ALICE"))
+    until = Deadline(after=DAY.total_seconds())
+    review = await here.asked(rule=Rule(stages=stages, remind=(3600, 7200), deadline=until))
+    async with here.database.transaction() as connection:
+        await deadlines.begin(connection, review)
+    hour = timedelta(hours=1)
+    assert await tick(here, review, hour) == 1
+    passed = review.opened_at + 90 * timedelta(minutes=1)
+    async with here.database.transaction() as connection:
+        await votes.vote(
+            connection, review_id=review.id, answer=APPROVE, voter=voter("U0ERIN"), now=passed
+        )
+    set_ = (await deadlines.all_of_review(here.database, review.id))[0]
+    due = [(one.kind, one.turn, one.due_at) for one in set_ if one.fired_at is None]
+    assert due == [
+        ("remind", 1, passed + hour),
+        ("remind", 2, passed + 2 * hour),
+        ("deadline", 0, review.opened_at + DAY),
+    ]
