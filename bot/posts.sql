@@ -146,7 +146,8 @@ where id = $1
 returning id;
 
 -- name: showed
--- Slack shows the post as it was wanted when it was rendered.
+-- Slack shows the post as it was wanted when it was rendered. A poster that stalled may say so of
+-- a copy after another found or posted the message: that one stays, the copy is surplus.
 update sayso.posts
 set shown = greatest(shown, $2),
     digest = $3,
@@ -158,17 +159,20 @@ set shown = greatest(shown, $2),
     parked_at = null,
     error = null,
     shown_at = now()
-where id = $1;
+where id = $1
+  and (ts is null or ts = coalesce($5, ts));
 
 -- name: found
--- A message that we posted without learning of it: it is ours now, and is brought up to date.
+-- A message that we posted without learning of it: it is ours now, and is brought up to date; unless
+-- another poster was first.
 update sayso.posts
 set channel = $2,
     ts = $3,
     tried_at = null,
     unsure = true,
     reconcile_at = now() + make_interval(secs => $4)
-where id = $1;
+where id = $1
+  and ts is null;
 
 -- name: uploaded
 -- Keep what was uploaded for a file; the first one stays, and is shared at once.
@@ -211,9 +215,10 @@ set unsure = ts is not null,
 where id = $1;
 
 -- name: later
--- Nothing was sent; try again then. It is no attempt.
+-- Nothing was sent by this poster; try again then. It is no attempt. Where a second one announced a
+-- send (`trying` left `reconcile_at`), the announcement is not ours alone to take back.
 update sayso.posts
-set tried_at = case when $4 then tried_at end,
+set tried_at = case when $4 or reconcile_at is not null then tried_at end,
     error = $2,
     due_at = now() + make_interval(secs => $3)
 where id = $1;

@@ -28,8 +28,6 @@ class Move(NamedTuple, Generic[World]):
 class Model(Protocol[World]):
     """What can be explored."""
 
-    QUERIES: dict[str, tuple[str, ...]]
-
     def first(self) -> World:
         """Where it begins."""
 
