@@ -51,7 +51,10 @@ async def ask(
     interrupt: str = "a" * 32,
     **more: Any,
 ) -> int:
-    """A review of this question as settle would open it, with its card posted."""
+    """A review of this question as settle would open it, with its card posted.
+
+    The file in force has the same rules, each for its tool: an edit is judged by it.
+    """
     thread_id = thread_id or await desk.thread()
     asked = Asked(
         interrupt_id=interrupt,
@@ -61,6 +64,16 @@ async def ask(
         hash=digest(question),
         **more,
     )
+
+    def of_tool(action: Action | None) -> Rule | None:
+        rule, tool = rule_for(action), action.tool if action is not None else None
+        return rule.model_copy(update={"tool": tool}) if rule is not None else None
+
+    rules = [of_tool(action) for action in asked.asking.actions or (None,)]
+    configuration = desk.present.settings.configuration.model_copy(
+        update={"reviews": tuple(rule for rule in rules if rule is not None)}
+    )
+    desk.present.take(replace(desk.present.settings, configuration=configuration))
     async with desk.database.transaction() as connection:
         put = await reviews.put(
             connection,
@@ -68,7 +81,7 @@ async def ask(
             graph="refund_agent",
             asked=asked,
             audience="reviewers",
-            rule_for=rule_for,
+            rule_for=of_tool,
         )
         assert put is not None
         wishes = Wishes(desk.present)
