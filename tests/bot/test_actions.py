@@ -49,11 +49,12 @@ async def ask(
     *,
     thread_id: str | None = None,
     interrupt: str = "a" * 32,
+    in_force: bool = True,
     **more: Any,
 ) -> int:
     """A review of this question as settle would open it, with its card posted.
 
-    The file in force has the same rules, each for its tool: an edit is judged by it.
+    With `in_force` the file has the same rules, each for its tool: an edit is judged by it.
     """
     thread_id = thread_id or await desk.thread()
     asked = Asked(
@@ -73,7 +74,8 @@ async def ask(
     configuration = desk.present.settings.configuration.model_copy(
         update={"reviews": tuple(rule for rule in rules if rule is not None)}
     )
-    desk.present.take(replace(desk.present.settings, configuration=configuration))
+    if in_force:
+        desk.present.take(replace(desk.present.settings, configuration=configuration))
     async with desk.database.transaction() as connection:
         put = await reviews.put(
             connection,

@@ -94,7 +94,9 @@ async def test_who_makes_an_action_larger_than_they_may_decide_hands_it_to_those
 ) -> None:
     thread_id = await desk.thread()
     await desk.database.execute("update sayso.threads set graph = 'refund_agent'")
-    review_id = await ask(desk, TURN, thread_id=thread_id, schemas={"issue_refund": AMOUNTS})
+    review_id = await ask(
+        desk, TURN, thread_id=thread_id, in_force=False, schemas={"issue_refund": AMOUNTS}
+    )
     await edit(desk, "U0ALICE", Amount="4900")
     item = (await reviews.get(desk.database, review_id)).items[0]
     assert (item.status, item.arguments["amount"], item.votes) == ("open", 4900, ())

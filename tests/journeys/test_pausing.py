@@ -134,7 +134,8 @@ async def a_second_question_in_the_same_step(on: Journey) -> None:
     await on.power_cut()
     await on.write(on.dana, second, "Answer", "40")
     await on.ends('act ["a van", "40"]')
-    assert len(on.seen()) == 4  # two cards, the progress and the outcome
+    await on.until("the outcome, after two cards and the progress", lambda: on.seen()[3:] or None)
+    assert len(on.seen()) == 4
 
 
 @journey("validating")
