@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bot.commands_threads import AsJson, show_json
+from bot.commands_threads import AsJson, end_refused, show_json
 
 app = typer.Typer(help="See which rule a question gets, and why.", no_args_is_help=True)
 cards = typer.Typer(help="See what a question looks like.", no_args_is_help=True)
@@ -74,9 +74,7 @@ def apply(
         )
     )
     show_json(rows) if as_json else printing.print_moved(rows, dry_run or refused is not None)
-    if refused is not None:
-        typer.echo(refused, err=True)
-        raise typer.Exit(1)
+    end_refused(refused)
 
 
 @app.command()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bot.commands_threads import AsJson, show_json
+from bot.commands_threads import AsJson, end_refused, show_json
 
 app = typer.Typer(help="Look at messages that wait, and retry them.", no_args_is_help=True)
 
@@ -46,6 +46,4 @@ def retry(
         show_json(found)
     elif refused is None:
         printing.print_posts(found)
-    if refused is not None:
-        typer.echo(refused, err=True)
-        raise typer.Exit(1)
+    end_refused(refused)

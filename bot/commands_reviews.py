@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bot.commands_threads import AsJson, parsed, show_json
+from bot.commands_threads import AsJson, end_refused, parsed, show_json
 
 app = typer.Typer(help="Look at reviews and decide them.", no_args_is_help=True)
 
@@ -59,9 +59,7 @@ def hand_over(
         raise typer.BadParameter("name one with --to, or take it back with --back")
     found, refused = asyncio.run(reassigning.hand_over(id, giver, taker, operator, note))
     show_json(found) if as_json else printing.print_review(found)
-    if refused is not None:
-        typer.echo(refused, err=True)
-        raise typer.Exit(1)
+    end_refused(refused)
 
 
 @app.command()
@@ -131,6 +129,4 @@ def _show(done: tuple[dict[str, Any], str | None], as_json: bool) -> None:
 
     found, refused = done
     show_json(found) if as_json else printing.print_review(found)
-    if refused is not None:
-        typer.echo(refused, err=True)
-        raise typer.Exit(1)
+    end_refused(refused)

@@ -107,9 +107,7 @@ def retry(
 
     found, refused = asyncio.run(operating.retry(id, user))
     show_json(found) if as_json else printing.print_thread(found)
-    if refused is not None:
-        typer.echo(refused, err=True)
-        raise typer.Exit(1)
+    end_refused(refused)
 
 
 @app.command()
@@ -127,9 +125,7 @@ def unpark(
 
     found, refused = asyncio.run(operating.retry(id, user, only=Status.PARKED))
     show_json(found) if as_json else printing.print_thread(found)
-    if refused is not None:
-        typer.echo(refused, err=True)
-        raise typer.Exit(1)
+    end_refused(refused)
 
 
 @app.command()
@@ -174,9 +170,7 @@ def rewind(
     if done is not None and not as_json:
         printing.print_rewound(done)
     show_json(found) if as_json else printing.print_thread(found)
-    if refused is not None:
-        typer.echo(refused, err=True)
-        raise typer.Exit(1)
+    end_refused(refused)
 
 
 @app.command()
@@ -212,6 +206,13 @@ def parsed(option: str, text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise typer.BadParameter(f"this is not JSON: {error}", param_hint=option) from None
+
+
+def end_refused(refused: str | None) -> None:
+    """Where something was refused, say why on standard error and end with 1."""
+    if refused is not None:
+        typer.echo(refused, err=True)
+        raise typer.Exit(1)
 
 
 def show_json(value: Any) -> None:

@@ -200,10 +200,9 @@ async def move(
         await connection.execute(
             SQL.set_rule, moved.review_id, change.item, after, fingerprint(change.after)
         )
-    await reviews.renew_asks(connection, moved.review_id)
+    review = await reviews.renew_asks(connection, moved.review_id)
     begins = thread.changed_at if thread.status is Status.HELD else now
     begins = begins or await connection.fetchval("select now()")
-    review = await reviews.get(connection, moved.review_id)
     await deadlines.begin_anew(connection, review, items, begins)
     for change in moved.changes:
         await audit.record(

@@ -413,8 +413,11 @@ async def _open(
     return review_id
 
 
-async def renew_asks(connection: Connection, review_id: int) -> None:
-    """Let the open items of a review be found by whom they ask now; a stage or a rule changed."""
+async def renew_asks(connection: Connection, review_id: int) -> Review:
+    """Let the open items of a review be found by whom they ask now; a stage or a rule changed.
+
+    Returns the review as it stands now.
+    """
     review = await get(connection, review_id)
     handed = await covers.of_review(connection, review_id)
     for item in review.items:
@@ -424,6 +427,7 @@ async def renew_asks(connection: Connection, review_id: int) -> None:
                 keys = [key for key in keys if key != f"user:{one.giver}"]
                 keys = list(dict.fromkeys([*keys, f"user:{one.taker}"]))
             await connection.execute(SQL.ask, review_id, item.item, keys)
+    return review
 
 
 async def _read(

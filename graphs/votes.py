@@ -244,10 +244,9 @@ async def vote(
         decided = _rejection(found, mine, spec)
     if decided is None:
         if tally.stage != mine.stage:
-            await reviews.renew_asks(connection, review_id)
-        if tally.stage > mine.stage:
-            opened = await reviews.get(connection, review_id)
-            await deadlines.remind_anew(connection, opened, opened.items[item], now)
+            stands_now = await reviews.renew_asks(connection, review_id)
+            if tally.stage > mine.stage:
+                await deadlines.remind_anew(connection, stands_now, stands_now.items[item], now)
         if tally.out_of_reach:
             await wish(connection, ports.NOTICE, f"unreachable:{review_id}")
         if edits:
